@@ -1,0 +1,44 @@
+# Everything a fresh machine needs: `make run` plays a table, `make test` proves it.
+PORT ?= 8080
+DATA ?= data
+PYTHON ?= python3
+BIN := .venv/bin
+# The debian packages that the tests drive or look at pages with.
+DEBIAN_PACKAGES := chromium fonts-dejavu-core
+
+.PHONY: setup run test bench screenshots lock clean debian-packages
+
+setup: .venv/installed
+
+.venv/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "boxman needs Python 3.11 or later; set PYTHON=" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { echo "a virtual environment cannot be made; install the package python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup
+	$(BIN)/boxman run --port $(PORT) --data $(DATA)
+
+test: setup debian-packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+bench: setup debian-packages
+	$(BIN)/python -m tests.bench
+
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --extra test --extra bench --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+
+# As root the missing packages are installed; otherwise one line says what to install.
+debian-packages:
+	@missing=""; for p in $(DEBIAN_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ]; then apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >/dev/null; \
+	  else echo "the tests need these packages: apt-get install$$missing" >&2; exit 1; fi; fi
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

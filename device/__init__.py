@@ -1,0 +1,1 @@
+"""The terminal: table session, journal, console and uplink."""

@@ -1,0 +1,1 @@
+"""Rules and settlement of craps in whole numbers; runs on CPython and MicroPython."""

@@ -1,0 +1,1 @@
+"""What puts a terminal on a table: command line, configuration, central-side set-up."""

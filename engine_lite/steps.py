@@ -35,6 +35,7 @@ _PARTS = {
 }
 NAMES = ("bet", "reduce", "take_down", "working", "shooter", "roll", "no_roll", "correct")
 PLAYER_LENGTH_MAX = 40
+NOTE_LENGTH_MAX = 200
 
 
 class StepError(ValueError):
@@ -75,8 +76,10 @@ def check_step(step: object, values: bool = True) -> str:
     elif name == "no_roll":
         if body not in NO_ROLL_REASONS:
             raise StepError("no_roll", "must be one of " + ", ".join(NO_ROLL_REASONS))
-        if "note" in step and not isinstance(step["note"], str):
-            raise StepError("note", "must be a text")
+        if "note" in step:
+            note = step["note"]
+            if not isinstance(note, str) or len(note) > NOTE_LENGTH_MAX or not _printable(note):
+                raise StepError("note", "must be a text of at most " + str(NOTE_LENGTH_MAX) + " characters")
     elif not isinstance(body, list) or len(body) != 2:
         raise StepError(name, "must be a list of two dice")
     elif values:
@@ -116,8 +119,17 @@ def _check_parts(name: str, body: object, values: bool) -> None:
 
 
 def _check_player(field: str, value: object) -> None:
-    if not isinstance(value, str) or not value or len(value) > PLAYER_LENGTH_MAX:
-        raise StepError(field, "must be a name of 1 to " + str(PLAYER_LENGTH_MAX) + " characters")
+    if not isinstance(value, str) or not value or len(value) > PLAYER_LENGTH_MAX or not _printable(value):
+        raise StepError(field, "must be a name of 1 to " + str(PLAYER_LENGTH_MAX) + " printable characters")
+
+
+def _printable(text: str) -> bool:
+    """No control characters, and no halves of surrogate pairs, which are no characters at all."""
+    for character in text:
+        code = ord(character)
+        if code < 32 or 127 <= code < 160 or 0xD800 <= code <= 0xDFFF:
+            return False
+    return True
 
 
 def apply_step(table: "Table", step: "dict[str, Any]") -> "list[dict[str, Any]]":

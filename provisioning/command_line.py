@@ -4,11 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from provisioning.command_failed import CommandFailed
+from provisioning.journal_commands import export_events, export_scenario, verify_journal
+from provisioning.run import run
 from provisioning.settle import settle
 
-
-class CommandFailed(Exception):
-    """A command that cannot go on: one line for the person who typed it."""
+DATA = Path("data")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,6 +20,8 @@ def main(arguments: list[str] | None = None) -> int:
     except CommandFailed as failed:
         print(f"boxman: {failed}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # The reader of our output has gone, such as `head`; nothing is left to say and nobody to say it to.
         sys.stderr.close()
@@ -32,13 +35,48 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
+    command = commands.add_parser("run", help="run a table's terminal; without a configuration, a virtual table")
+    command.add_argument("--config", type=Path, metavar="FILE", help="the table's configuration (TOML)")
+    command.add_argument(
+        "--data", type=Path, default=DATA, metavar="DIR", help="the table's data folder (default: data)"
+    )
+    command.add_argument("--port", type=_port, metavar="N", help="the console's port (default: 8080)")
+    command.set_defaults(start=lambda chosen: run(chosen.config, chosen.data, chosen.port))
+
     command = commands.add_parser("settle", help="play scenario files through the settlement core")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")
     command.add_argument(
         "--rules", metavar="NAME_OR_FILE", help="a rule set, or a file of one, in place of the files' own"
     )
     command.set_defaults(start=lambda chosen: settle(chosen.files, chosen.rules))
+
+    journal = commands.add_parser("journal", help="verify or export a table's journal")
+    actions = journal.add_subparsers(required=True, metavar="ACTION")
+    action = actions.add_parser("verify", help="check every event and the hash chain")
+    _add_data(action)
+    action.set_defaults(start=lambda chosen: verify_journal(chosen.data))
+    action = actions.add_parser("export", help="write the events as JSON lines, or a session as a scenario file")
+    _add_data(action)
+    action.add_argument("--scenario", action="store_true", help="write a session as a scenario file")
+    action.add_argument("--session", type=int, metavar="N", help="which session of the journal (default: the latest)")
+    action.set_defaults(
+        start=lambda chosen: (
+            export_scenario(chosen.data, chosen.session) if chosen.scenario else export_events(chosen.data)
+        )
+    )
     return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, default=DATA, metavar="DIR", help="the table's data folder (default: data)"
+    )
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError("must be a port from 1 to 65535")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The console: the boxman's pages and the HTTP interface behind them."""

@@ -1,0 +1,135 @@
+"""What a request to the console may hold: checked part by part, each fault with the field's name."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from device.session import TableTerms
+from engine_lite import rule_sets
+from engine_lite.rule_data import RuleError
+from engine_lite.steps import StepError, check_step
+
+BODY_BYTES_MAX = 64 * 1024
+_COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+class BadRequest(Exception):
+    """A request that is malformed: `field` names the part, the message says what would be right."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field} {message}")
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class StepCommand:
+    """A step and the id under which it is done once."""
+
+    command: str
+    step: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OpenCommand:
+    """The terms to open the table under, and the id under which it is done once."""
+
+    command: str
+    terms: TableTerms
+
+
+def parse_body(body: bytes) -> dict[str, Any]:
+    """The JSON object of a request. Raises BadRequest."""
+    try:
+        value = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise BadRequest("body", "must be JSON") from None
+    if not isinstance(value, dict):
+        raise BadRequest("body", "must be a JSON object")
+    return value
+
+
+def parse_step(body: dict[str, Any]) -> StepCommand:
+    """A request to do a step. Raises BadRequest."""
+    _only(body, ("id", "step"))
+    command = _command(body)
+    step = _part(body, "step")
+    try:
+        check_step(step)
+    except StepError as error:
+        field = error.field if error.field == "step" else f"step.{error.field}"
+        raise BadRequest(field, error.message) from None
+    return StepCommand(command, step)
+
+
+def parse_open(body: dict[str, Any]) -> OpenCommand:
+    """A request to open the table. Raises BadRequest, also where the rule set refuses the options."""
+    _only(body, ("id", "rules", "options", "unit", "limits"))
+    command = _command(body)
+    name = _part(body, "rules")
+    if name not in rule_sets.NAMES:
+        raise BadRequest("rules", "must be one of " + ", ".join(rule_sets.NAMES))
+    options = body.get("options", {})
+    if not isinstance(options, dict):
+        raise BadRequest("options", "must be an object")
+    limits = _part(body, "limits")
+    if not isinstance(limits, dict):
+        raise BadRequest("limits", "must be an object")
+    _only(limits, ("min", "max"), "limits.")
+    terms = TableTerms(
+        rule_sets.load(name),
+        options,
+        _amount(body, "unit"),
+        _amount(limits, "min", "limits."),
+        _amount(limits, "max", "limits."),
+    )
+    try:
+        table = terms.table()
+    except RuleError as error:
+        raise BadRequest("options", str(error)) from None
+    except ValueError as error:
+        raise BadRequest("limits", str(error)) from None
+    # The terms are journaled with every option spelt out, so that a later default changes nothing.
+    return OpenCommand(
+        command, TableTerms(terms.rule_set, table.rules.options, terms.unit, terms.minimum, terms.maximum)
+    )
+
+
+def choice(body: dict[str, Any], field: str, allowed: Callable[[Any], bool], message: str) -> Any:
+    """A part of a request that must be one of a few values. Raises BadRequest."""
+    value = _part(body, field)
+    if isinstance(value, (dict, list)) or not allowed(value):
+        raise BadRequest(field, message)
+    return value
+
+
+def _part(body: dict[str, Any], field: str, place: str = "") -> Any:
+    if field not in body:
+        raise BadRequest(place + field, "is missing")
+    return body[field]
+
+
+def _only(body: dict[str, Any], known: tuple[str, ...], place: str = "") -> None:
+    for field in body:
+        if field not in known:
+            raise BadRequest(place + field, "is not known; the fields are " + ", ".join(known))
+
+
+def _amount(body: dict[str, Any], field: str, place: str = "") -> int:
+    value = _part(body, field, place)
+    if type(value) is not int or not 1 <= value <= 10**12:
+        raise BadRequest(place + field, "must be a positive whole number")
+    return value
+
+
+def _command(body: dict[str, Any]) -> str:
+    value = _part(body, "id")
+    if not isinstance(value, str) or not _COMMAND_ID.fullmatch(value):
+        raise BadRequest("id", "must be 8 to 64 letters, digits, - or _")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)

@@ -1,0 +1,36 @@
+"""What a terminal is told when it starts; provisioning reads it from a file, tests make it directly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from device.session import TableTerms
+
+
+@dataclass(frozen=True)
+class UplinkSettings:
+    """Where the journal is delivered: NATS servers (URLs) and the name of the stream."""
+
+    servers: Sequence[str]
+    stream: str = "CRAPS"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One terminal: which table it is, what it is wired to and where its pages are.
+
+    `site` and `table` are words of letters, digits, `-` and `_`, as they stand in the subject of the uplink. `uplink`
+    None: nothing is delivered. `node_port` None: there is no I/O node. `pin_library` is lgpio, rpigpio or mock.
+    """
+
+    site: str
+    table: str
+    terms: TableTerms
+    host: str = "127.0.0.1"
+    port: int = 8080
+    uplink: UplinkSettings | None = None
+    pin_library: str = "mock"
+    node_port: Path | None = None
+    # Where a virtual table keeps its puck and its node's keys; None on a table that has real hardware.
+    virtual_folder: Path | None = None
+    hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))

@@ -1,0 +1,189 @@
+"""Starting a terminal: lock, journal, replay, hardware, uplink, pages; and ending it in good order."""
+
+import asyncio
+import random
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from typing import Any
+
+import uvicorn
+
+from device.clock import Clock
+from device.console.http_interface import create_app
+from device.console.virtual_table import VirtualControls
+from device.data_folder import DataFolder
+from device.delivery_record import DeliveryRecord
+from device.journal import Journal, JournalReader
+from device.session import ReplayError, Session, TableTerms
+from device.settings import Settings
+from device.terminal import Terminal
+from device.uplink import Uplink, UplinkStatus
+from drivers.header import open_pin_factory
+from drivers.table_inputs import TableInputs, Wiring
+from drivers.virtual_table import VirtualTable
+
+DELIVERY_FILE = "delivery.db"
+
+
+class StartError(Exception):
+    """The terminal cannot start; the message is one line that says what would be right."""
+
+
+def replay_journal(journal: Journal, on_progress: Callable[[int, int], None]) -> tuple[Session, str | None]:
+    """The session that the journal leads to, and since when (wall time) the reserve's lid is as it is.
+
+    Every event is checked on the way. Raises JournalDamaged or ReplayError.
+    """
+    session = Session()
+    reserve_since: str | None = None
+    for event in journal.events():
+        session.replay(event.seq, event.type, event.data)
+        if event.type in ("reserve_opened", "reserve_closed"):
+            reserve_since = event.wall
+        if event.seq % 1000 == 0:
+            on_progress(event.seq, journal.last_seq)
+    return session, reserve_since
+
+
+def terms_to_open(session: Session, terms: TableTerms, configured: dict[str, Any]) -> TableTerms | None:
+    """The terms to open the table under at this start, or None where it goes on as it was.
+
+    The configuration rules at the first start and when it has changed; otherwise what was opened last stays in force.
+    Raises StartError when it has changed while bets lie on the layout.
+    """
+    if session.configured == configured and session.table is not None:
+        return None
+    if session.table is not None and session.table.layout():
+        raise StartError(
+            f"the configuration of the table has changed to {configured['rules']}, but bets lie on the layout under "
+            f"{session.table.rules.name}; start with the former configuration and finish the hand first"
+        )
+    return terms
+
+
+async def run_terminal(
+    settings: Settings,
+    folder: DataFolder,
+    listener: socket.socket,
+    version: str,
+    on_progress: Callable[[int, int], None],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Run one terminal until SIGINT or SIGTERM, in a data folder that this process holds.
+
+    `on_progress` gets (events read, events in all) while the journal is replayed, `on_ready` the console's address.
+    Raises StartError, JournalError, PinFactoryError or NodePortBusy, each with one clear line.
+    """
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal.open(folder.journal_path, settings.table))
+        try:
+            session, reserve_since = replay_journal(journal, on_progress)
+        except ReplayError as error:
+            raise StartError(f"{folder.journal_path}: {error}") from error
+        terms = settings.terms.table().rules
+        configured = {
+            "site": settings.site,
+            "rules": terms.name,
+            "rules_version": terms.version,
+            "options": terms.options,
+            "unit": settings.terms.unit,
+            "limits": {"min": settings.terms.minimum, "max": settings.terms.maximum},
+        }
+        opening = terms_to_open(session, settings.terms, configured)
+
+        factory = open_pin_factory(settings.pin_library)
+        node_port = None if settings.node_port is None else str(settings.node_port)
+        inputs = TableInputs(Wiring(), pin_factory=factory, node_port=node_port, on_hint=None)
+        stack.callback(inputs.close)
+        if session.node_report is not None:
+            inputs.resume(*session.node_report)
+        controls = None
+        if settings.virtual_folder is not None:
+            table = VirtualTable(Wiring(), pin_factory=factory, folder=settings.virtual_folder)
+            controls = VirtualControls(table)
+
+        terminal = Terminal(session, journal, Clock(), settings.site, inputs)
+        terminal.begin(version, configured, opening, reserve_since)
+        tasks = [asyncio.create_task(terminal.run())]
+        if settings.uplink is not None:
+            reader = stack.enter_context(JournalReader(folder.journal_path))
+            record = stack.enter_context(closing(DeliveryRecord(folder.path / DELIVERY_FILE)))
+            uplink = _uplink(settings, terminal, reader, record)
+            tasks.append(asyncio.create_task(uplink.run()))
+
+        app = create_app(terminal, settings, controls)
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+        )
+        on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/")
+        _take_signals()
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            done, _ = await asyncio.wait([serving, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                # Only the server ends by itself, on a signal; anything else that ends has failed.
+                task.result()
+        finally:
+            server.should_exit = True
+            await asyncio.gather(serving, return_exceptions=True)
+            for task in reversed(tasks):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+def _take_signals() -> None:
+    """Keep SIGINT and SIGTERM from ending the process at once.
+
+    The server takes them while it serves and ends on them; afterwards it raises them again for whoever was there
+    before, and the journal's last event is still to be written then.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, lambda: None)
+
+
+def _uplink(settings: Settings, terminal: Terminal, reader: JournalReader, record: DeliveryRecord) -> Uplink:
+    assert settings.uplink is not None
+    alerts: set[asyncio.Task[None]] = set()
+
+    def on_change(status: UplinkStatus) -> None:
+        terminal.set_uplink(status.state, status.delivered, status.last_error)
+
+    def on_alert(code: str, text: str) -> None:
+        task = asyncio.ensure_future(terminal.alert(code, text))
+        alerts.add(task)
+        task.add_done_callback(alerts.discard)
+
+    uplink = Uplink(
+        read_events=reader.read,
+        last_seq=lambda: reader.last_seq,
+        record=record,
+        servers=settings.uplink.servers,
+        site=settings.site,
+        table=settings.table,
+        stream=settings.uplink.stream,
+        on_change=on_change,
+        on_alert=on_alert,
+        random=random.Random(),  # noqa: S311 - jitter, no secret
+    )
+    on_change(uplink.status)
+    terminal.follow(uplink)
+    return uplink
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The console's socket, to be had before anything else is started. Raises StartError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StartError(
+            f"the console cannot listen on {host} port {port} ({reason}); choose another port with --port"
+        ) from error
+    return listener

@@ -253,17 +253,24 @@ def _number(key: str, place: str) -> int:
     raise RuleError(place + "." + key + " must be one of 4, 5, 6, 8, 9, 10")
 
 
-def _throws(result: str, place: str) -> "list[int]":
-    """The indices of the throws that make `result`: a total "2" to "12", or a combination "1-1" to "6-6"."""
-    found = []
+def _indices_by_result() -> "dict[str, list[int]]":
+    indices: "dict[str, list[int]]" = {}
     for first in range(1, 7):
         for second in range(1, 7):
-            low, high = min(first, second), max(first, second)
-            if result == str(first + second) or result == str(low) + "-" + str(high):
-                found.append((first - 1) * 6 + second - 1)
-    if not found:
+            combination = str(min(first, second)) + "-" + str(max(first, second))
+            for result in (str(first + second), combination):
+                indices.setdefault(result, []).append((first - 1) * 6 + second - 1)
+    return indices
+
+
+_INDICES = _indices_by_result()
+
+
+def _throws(result: str, place: str) -> "list[int]":
+    """The indices of the throws that make `result`: a total "2" to "12", or a combination "1-1" to "6-6"."""
+    if result not in _INDICES:
         raise RuleError(place + ": " + result + " is no total 2 to 12 and no combination such as 2-4")
-    return found
+    return _INDICES[result]
 
 
 def _resolve_options(offered: RuleData, chosen: "dict[str, object]", rules: str) -> "dict[str, object]":

@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Final, Self
 
 import nats
+import nats.errors
+from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import NotFoundError
 
@@ -198,24 +200,29 @@ def stream_config() -> StreamConfig:
 
 
 async def ensure_stream(url: str) -> None:
-    """Create the stream unless it is there. Raises CentralServerError if one is there that would not do.
+    """Create the stream unless it is there. Raises CentralServerError if that fails or the one there would not do.
 
     What an operator may have set on it (replicas, limits, placement) is left alone.
     """
-    wanted = stream_config()
-    client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0)
     try:
-        manager = client.jetstream()
+        client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0)
         try:
-            found = (await manager.stream_info(STREAM)).config
-        except NotFoundError:
-            await manager.add_stream(wanted)
-            return
-        for name in ("subjects", "storage", "retention", "deny_delete"):
-            if getattr(found, name) != getattr(wanted, name):
-                raise CentralServerError(
-                    f"the stream {STREAM} on the central server has {name} = {getattr(found, name)!r}, "
-                    f"where {getattr(wanted, name)!r} is needed"
-                )
-    finally:
-        await client.close()
+            found = await _found_or_created(client.jetstream())
+        finally:
+            await client.close()
+    except (nats.errors.Error, OSError) as error:
+        raise CentralServerError(f"the stream {STREAM} cannot be set up: {error}") from error
+    wanted = stream_config()
+    for name in ("subjects", "storage", "retention", "deny_delete"):
+        if getattr(found, name) != getattr(wanted, name):
+            raise CentralServerError(
+                f"the stream {STREAM} on the central server has {name} = {getattr(found, name)!r}, "
+                f"where {getattr(wanted, name)!r} is needed"
+            )
+
+
+async def _found_or_created(manager: JetStreamContext) -> StreamConfig:
+    try:
+        return (await manager.stream_info(STREAM)).config
+    except NotFoundError:
+        return (await manager.add_stream(stream_config())).config

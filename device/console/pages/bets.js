@@ -1,0 +1,233 @@
+// The bets: the list of what stands on the layout, and the dialog that puts bets down, changes them and takes them up.
+
+import { TEXT } from "./console_text.js";
+import {
+  betEntry,
+  betName,
+  button,
+  byId,
+  byPosition,
+  command,
+  currentSet,
+  draw,
+  isPosition,
+  money,
+  players,
+  render,
+  rulesRead,
+  setAvailable,
+  state,
+} from "./console_state.js";
+import { addDialog, openOverlay, overlay } from "./dialogs.js";
+import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
+import { element } from "./terminal.js";
+
+const CHIPS = [1, 5, 25, 100, 500];
+// Which group a bet is listed under, by its stage in the rule set.
+const GROUP_OF_STAGE = { line: "line", odds: "line", multi_roll: "numbers", one_roll: "one_roll" };
+const ODDS_PARENT = {
+  pass_odds: "pass_line",
+  dont_pass_odds: "dont_pass",
+  come_odds: "come",
+  dont_come_odds: "dont_come",
+};
+
+let draft = { player: null, group: "line", kind: null, number: null, amount: 0, typing: false };
+
+function renderBetsList() {
+  const bets = [...state.bets].sort((a, b) => byPosition(a.player, b.player));
+  const total = bets.reduce((sum, bet) => sum + bet.amount, 0);
+  byId("bets-count").textContent = bets.length;
+  byId("bets-sum").textContent = bets.length ? money(total) : "";
+  byId("button-bets-count").textContent = bets.length || "";
+  byId("bets-list").replaceChildren(
+    ...bets.map((bet, index) =>
+      element(
+        "li",
+        {
+          "data-player": bet.player,
+          "data-kind": bet.kind,
+          "data-number": bet.number,
+          "data-amount": bet.amount,
+          "data-works": String(bet.works),
+          "data-chosen": isChosen(bet),
+          "data-first": index === 0 || bets[index - 1].player !== bet.player,
+        },
+        element(
+          "button",
+          { type: "button", onclick: () => chooseBet(bet) },
+          element("span", { class: "player", title: bet.player }, bet.player),
+          element("span", { class: "bet" }, betName(bet), bet.works ? null : element("em", {}, TEXT.off_mark)),
+          element("b", {}, money(bet.amount)),
+        ),
+      ),
+    ),
+  );
+  if (!bets.length) byId("bets-list").append(element("li", { class: "none" }, TEXT.no_bets));
+  setAvailable(byId("all-off"), bets.length > 0);
+  setAvailable(byId("all-on"), bets.length > 0);
+}
+
+/** Whether a standing bet is the one that the choice names. */
+const isChosen = (bet) =>
+  bet.player === draft.player && bet.kind === draft.kind && (bet.number ?? null) === draft.number;
+const chosenBet = () => state.bets.find(isChosen) ?? null;
+
+function chooseBet(bet) {
+  change({ player: bet.player, group: groupOf(bet.kind), kind: bet.kind, number: bet.number ?? null });
+  if (overlay !== "bets") openOverlay("bets");
+}
+
+/** The bet that the choice names, as far as a step wants it. */
+const betStep = (bet) => ({
+  player: bet.player,
+  kind: bet.kind,
+  ...(bet.number === null ? {} : { number: bet.number ?? null }),
+});
+
+/** Bets on one combination are many (hop bets: twenty-one), so they have a group of their own. */
+const groupOf = (kind) => (kind.startsWith("hop_") ? "hop" : (GROUP_OF_STAGE[betEntry(kind)?.stage] ?? "one_roll"));
+/** The box of these is where they travel to, not something to choose when they are put down. */
+const travels = (kind) => betEntry(kind)?.stage === "line";
+
+function change(part) {
+  draft = { ...draft, ...part };
+  render();
+}
+
+/** The numbers to choose from: for odds the boxes of the player's own bets, else what the rule set names. */
+function numbersOf(kind) {
+  const named = travels(kind) ? [] : (betEntry(kind)?.numbers ?? []);
+  const parent = ODDS_PARENT[kind];
+  const own = parent
+    ? state.bets
+        .filter((bet) => bet.player === draft.player && bet.kind === parent && bet.number)
+        .map((bet) => bet.number)
+    : [];
+  return own.length ? named.filter((number) => own.includes(number)) : named;
+}
+
+function chooseKind(kind) {
+  draft.kind = kind;
+  const numbers = numbersOf(kind);
+  change({ number: numbers.length === 1 ? numbers[0] : numbers.includes(draft.number) ? draft.number : null });
+}
+
+function choosePlayer(player) {
+  draft.player = player;
+  if (draft.kind !== null && draft.kind in ODDS_PARENT) chooseKind(draft.kind);
+  else change({ number: travels(draft.kind) ? null : draft.number });
+}
+
+/** A digit is written behind the digits before it; after chips it begins a new amount. null clears. */
+function keyAmount(digit) {
+  const next = digit === null ? 0 : (draft.typing ? draft.amount * 10 : 0) + digit;
+  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, typing: true });
+}
+
+function addChip(chip) {
+  const next = draft.amount + chip;
+  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, typing: false });
+}
+
+async function putBet() {
+  const number = travels(draft.kind) ? null : draft.number;
+  if (await command({ bet: { ...betStep({ ...draft, number }), amount: draft.amount } })) change({ amount: 0 });
+}
+
+function renderBets() {
+  const { limits, unit } = state.table;
+  const bets = currentSet()?.bets ?? [];
+  const numbers = draft.kind ? numbersOf(draft.kind) : [];
+  const complete = draft.player !== null && draft.kind !== null && (numbers.length === 0 || draft.number !== null);
+  const chosen = chosenBet();
+  byId("bet-summary").textContent = TEXT.bet_summary(
+    draft.player === null ? TEXT.choose_player : TEXT.player(draft.player),
+    draft.kind ? betName(draft) : TEXT.choose_kind,
+  );
+
+  draw("bet-players", [players(), draft.player, state.shooter], () => {
+    byId("players").replaceChildren(
+      ...players().map((player) =>
+        button(`player-${player}`, player, () => choosePlayer(player), {
+          pressed: player === draft.player,
+          className: isPosition(player) ? null : "named",
+        }),
+      ),
+    );
+  });
+  draw("bet-kinds", [bets, draft.group, draft.kind], () => {
+    const groups = Object.keys(TEXT.groups).filter((group) => bets.some((bet) => groupOf(bet.kind) === group));
+    byId("groups").replaceChildren(
+      ...groups.map((group) =>
+        button(`group-${group}`, TEXT.groups[group], () => change({ group }), { pressed: group === draft.group }),
+      ),
+    );
+    const kinds = bets.filter((bet) => groupOf(bet.kind) === draft.group);
+    byId("kinds").dataset.group = draft.group;
+    byId("kinds").replaceChildren(
+      ...kinds.map((bet) =>
+        button(`kind-${bet.kind}`, bet.name, () => chooseKind(bet.kind), { pressed: bet.kind === draft.kind }),
+      ),
+    );
+  });
+  draw("bet-numbers", [numbers, draft.number], () => {
+    byId("numbers").replaceChildren(
+      ...numbers.map((number) =>
+        button(`number-${number}`, String(number), () => change({ number }), { pressed: number === draft.number }),
+      ),
+    );
+  });
+  draw("bet-chips", [unit], () => {
+    byId("chips").replaceChildren(
+      ...CHIPS.filter((chip) => chip % unit === 0).map((chip) =>
+        button(`chip-${chip}`, String(chip), () => addChip(chip), { className: `chip chip-${chip}` }),
+      ),
+    );
+  });
+  byId("bet-amount").replaceChildren(
+    element("b", {}, money(draft.amount)),
+    element("small", {}, TEXT.limits(money(limits.min), money(limits.max))),
+  );
+  byId("bet-amount").dataset.amount = draft.amount;
+  byId("bet-put").textContent = chosen ? TEXT.add : TEXT.put_down;
+  setAvailable(byId("bet-put"), complete && draft.amount > 0);
+  byId("bet-reduce").textContent = TEXT.reduce(draft.amount ? money(draft.amount) : "…");
+  setAvailable(byId("bet-reduce"), chosen !== null && draft.amount > 0);
+  setAvailable(byId("bet-take-down"), chosen !== null);
+  byId("bet-working").textContent = chosen && !chosen.works ? TEXT.turn_on : TEXT.turn_off;
+  setAvailable(byId("bet-working"), chosen !== null);
+}
+
+async function changeChosen(step) {
+  if (await command(step)) change({ amount: 0 });
+}
+
+/** The list of standing bets has a column of its own on a wide screen, and a place in the dialog while that is open. */
+function placeBetsPanel() {
+  (overlay === "bets" ? byId("bets-right") : byId("bets-home")).append(byId("bets-panel"));
+}
+
+export function renderStandingBets() {
+  const shown = [state.bets, rulesRead, state.table.rules, draft.player, draft.kind, draft.number];
+  draw("bets", shown, renderBetsList);
+}
+
+export function buildBets() {
+  digitPad(byId("digits"), "", keyAmount);
+  const on = (id, onclick) => byId(id).addEventListener("click", onclick);
+  on("bet-put", putBet);
+  on("bet-reduce", () => changeChosen({ reduce: { ...betStep(draft), amount: draft.amount } }));
+  on("bet-take-down", () => changeChosen({ take_down: betStep(draft) }));
+  on("bet-working", () => command({ working: { ...betStep(draft), on: !chosenBet().works } }));
+  on("all-off", () => command({ working: { on: false } }));
+  on("all-on", () => command({ working: { on: true } }));
+  addDialog("bets", {
+    begin: placeBetsPanel,
+    end: placeBetsPanel,
+    render: renderBets,
+    confirm: () => byId("bet-put").click(),
+    digit: keyAmount,
+    backspace: () => change({ amount: Math.floor(draft.amount / 10) }),
+  });
+}

@@ -1,0 +1,161 @@
+// What the console knows, and how it sends: the terminal's state and rules as they came, and the one action under way.
+
+import { TEXT } from "./console_text.js";
+import { element, freshId, get, send } from "./terminal.js";
+
+const POSITIONS = 16;
+const NOTICE_MS = 8000;
+
+export const byId = (id) => document.getElementById(id);
+
+export let state = null;
+export let rules = null;
+export let rulesRead = 0; // how often the rules were read, so that what shows their names is drawn anew
+export let busy = null; // the action in flight
+export let unsent = null; // the action that got no answer
+export let reachable = false;
+let noticeTimer = 0;
+let drawEverything = () => {};
+
+/** What draws the whole page; called after every change. */
+export function whenChanged(drawPage) {
+  drawEverything = drawPage;
+}
+
+export function render() {
+  drawEverything();
+}
+
+export function setState(next) {
+  state = next;
+  render();
+}
+
+export function setReachable(now) {
+  reachable = now;
+  // After an outage it may be another version that answers.
+  if (now) loadRules();
+  render();
+}
+
+export function discardUnsent() {
+  unsent = null;
+  render();
+}
+
+async function loadRules() {
+  if (!reachable) return;
+  try {
+    rules = await get("/api/rules");
+    rulesRead += 1;
+  } catch {
+    notice(TEXT.rules_missing, "rules_missing");
+    setTimeout(loadRules, 1000);
+    return;
+  }
+  render();
+}
+
+export const mayEnter = () => reachable && state !== null && !state.halted && busy === null && unsent === null;
+
+/** Groups of three from 10 000 on, with a narrow space. */
+export const money = (amount) =>
+  Math.abs(amount) < 10000 ? String(amount) : String(amount).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+export const currentSet = () => rules?.sets.find((set) => set.name === (state?.table.rules ?? rules.current)) ?? null;
+export const betEntry = (kind) => currentSet()?.bets.find((bet) => bet.kind === kind) ?? null;
+export const plain = (code) => String(code).replaceAll("_", " ");
+const kindName = (kind) => betEntry(kind)?.name ?? plain(kind);
+export const betName = (bet) => (bet.number ? `${kindName(bet.kind)} ${bet.number}` : kindName(bet.kind));
+export const reasonText = (reason) => currentSet()?.no_roll[reason] ?? plain(reason);
+export const clockTime = (wall) =>
+  wall ? new Date(wall).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : "";
+
+export const isPosition = (player) => /^[0-9]+$/.test(player);
+
+/** Positions in their order, then names. */
+export const byPosition = (a, b) => isPosition(b) - isPosition(a) || a.localeCompare(b, "en", { numeric: true });
+
+/** The positions of the table, and every other player who has bets or the dice. */
+export function players() {
+  const names = new Set(Array.from({ length: POSITIONS }, (_, index) => String(index + 1)));
+  for (const bet of state.bets) names.add(bet.player);
+  if (state.shooter) names.add(state.shooter);
+  return [...names].sort(byPosition);
+}
+
+export function button(
+  testId,
+  content,
+  onclick,
+  { entry = false, pressed = null, className = null, available = true } = {},
+) {
+  return element(
+    "button",
+    {
+      type: "button",
+      "data-testid": testId,
+      "data-entry": entry,
+      "data-missing": available ? null : "",
+      class: className,
+      onclick,
+      "aria-pressed": pressed === null ? null : String(pressed),
+      disabled: entry && !(mayEnter() && available),
+    },
+    content,
+  );
+}
+
+/** Says whether an entry button has all that it needs; the page also looks at the terminal. */
+export function setAvailable(node, available) {
+  node.toggleAttribute("data-missing", !available);
+}
+
+const drawn = new Map();
+
+/** Draws a part anew only when what it shows has changed, so that a list keeps its place under the finger. */
+export function draw(part, shows, drawIt) {
+  const key = JSON.stringify(shows);
+  if (drawn.get(part) === key) return;
+  drawn.set(part, key);
+  drawIt();
+}
+
+/** Sends one action; answers whether it was done. Only one is under way at a time, so a double touch sends once. */
+export async function act(path, body, what) {
+  if (!mayEnter()) return false;
+  return deliver({ path, body: { id: freshId(), ...body }, what });
+}
+
+export function command(step) {
+  const [name, content] = Object.entries(step)[0];
+  return act("/api/command", { step }, TEXT.actions[name](content));
+}
+
+export async function deliver(action) {
+  busy = action;
+  render();
+  const answer = await send(action.path, action.body);
+  busy = null;
+  unsent = answer.outcome === "unreachable" ? action : null;
+  const { body } = answer;
+  if (answer.outcome === "done") hideNotice();
+  if (answer.outcome === "refused")
+    notice(TEXT.with_code(body.message ?? plain(body.refused), body.refused), body.refused);
+  if (answer.outcome === "invalid") notice(`${body.field} ${body.message}`, body.field);
+  if (answer.outcome === "halted") notice(body.halted || TEXT.halted_answer, "halted");
+  render();
+  return answer.outcome === "done";
+}
+
+export function notice(text, code) {
+  byId("notice").textContent = text.charAt(0).toUpperCase() + text.slice(1);
+  byId("notice").dataset.code = code;
+  byId("notice").hidden = false;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(hideNotice, NOTICE_MS);
+}
+
+export function hideNotice() {
+  byId("notice").hidden = true;
+}

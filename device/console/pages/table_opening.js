@@ -1,0 +1,133 @@
+// Opening the table: the rule set, what it leaves to the house, the chip unit and the limits.
+
+import { TEXT } from "./console_text.js";
+import {
+  act,
+  button,
+  byId,
+  draw,
+  money,
+  plain,
+  render,
+  rules,
+  rulesRead,
+  setAvailable,
+  state,
+} from "./console_state.js";
+import { addDialog, closeAfter } from "./dialogs.js";
+import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
+import { element } from "./terminal.js";
+
+let tableDraft = null;
+
+const FIELDS = ["unit", "min", "max"];
+
+function beginTable() {
+  const { table } = state;
+  tableDraft = {
+    rules: table.rules,
+    options: { ...table.options },
+    unit: table.unit,
+    min: table.limits.min,
+    max: table.limits.max,
+    field: "min",
+    untouched: true,
+  };
+}
+
+function changeTable(part) {
+  tableDraft = { ...tableDraft, ...part };
+  render();
+}
+
+/** A digit for the chosen field; the first replaces what stands there. null clears. */
+function keyTable(digit) {
+  const { field, untouched } = tableDraft;
+  const next = digit === null ? 0 : (untouched ? 0 : tableDraft[field] * 10) + digit;
+  if (String(next).length <= AMOUNT_DIGITS_MAX) changeTable({ [field]: next, untouched: false });
+}
+
+export function optionWords(value) {
+  if (value === true) return TEXT.yes;
+  if (value === false) return TEXT.no;
+  return Array.isArray(value) ? TEXT.ratio(value) : plain(value);
+}
+
+const optionValue = (options, name, option) => (name in options ? options[name] : option.default);
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+function renderTable() {
+  const set = rules?.sets.find((candidate) => candidate.name === tableDraft.rules);
+  draw("table", [tableDraft, rulesRead], () => {
+    byId("rule-sets").replaceChildren(
+      ...(rules?.sets ?? []).map((candidate) =>
+        button(
+          `rules-${candidate.name}`,
+          element("span", {}, element("b", {}, candidate.name), element("small", {}, candidate.title)),
+          () => changeTable({ rules: candidate.name, options: {} }),
+          { pressed: candidate.name === tableDraft.rules },
+        ),
+      ),
+    );
+    const options = Object.entries(set?.options ?? {});
+    byId("rule-options").replaceChildren(
+      ...(set?.warnings ?? []).map((text) => element("p", { class: "warning" }, text)),
+      ...options.map(([name, option]) =>
+        element(
+          "div",
+          { class: "option" },
+          element("p", {}, option.about),
+          element(
+            "div",
+            { class: "values" },
+            ...option.values.map((value) =>
+              button(
+                `option-${name}-${JSON.stringify(value)}`,
+                optionWords(value),
+                () => changeTable({ options: { ...tableDraft.options, [name]: value } }),
+                { pressed: same(value, optionValue(tableDraft.options, name, option)) },
+              ),
+            ),
+          ),
+        ),
+      ),
+      ...(options.length ? [] : [element("p", {}, TEXT.no_options)]),
+    );
+    byId("table-fields").replaceChildren(
+      ...FIELDS.map((field) =>
+        button(
+          `field-${field}`,
+          element("span", {}, element("small", {}, TEXT[field]), element("b", {}, money(tableDraft[field]))),
+          () => changeTable({ field, untouched: true }),
+          { pressed: field === tableDraft.field },
+        ),
+      ),
+    );
+    setAvailable(
+      byId("confirm-open"),
+      set !== undefined && tableDraft.unit > 0 && tableDraft.min > 0 && tableDraft.max >= tableDraft.min,
+    );
+  });
+}
+
+function openTable() {
+  const set = rules.sets.find((candidate) => candidate.name === tableDraft.rules);
+  const options = Object.fromEntries(
+    Object.entries(set.options).map(([name, option]) => [name, optionValue(tableDraft.options, name, option)]),
+  );
+  const { unit, min, max } = tableDraft;
+  return act("/api/open", { rules: set.name, options, unit, limits: { min, max } }, TEXT.actions.open());
+}
+
+export function buildTableOpening() {
+  digitPad(byId("table-digits"), "table-", keyTable);
+  byId("confirm-open").addEventListener("click", () => closeAfter(openTable()));
+  addDialog("table", {
+    begin: beginTable,
+    render: renderTable,
+    confirm: () => byId("confirm-open").click(),
+    digit: keyTable,
+    backspace: () =>
+      changeTable({ [tableDraft.field]: Math.floor(tableDraft[tableDraft.field] / 10), untouched: false }),
+  });
+}

@@ -1,0 +1,172 @@
+// What the console and the virtual table share: following the terminal's state, sending an action once, drawing a die.
+// No words for the screen here; each page has its own table of strings.
+
+const POLL_EVERY_MS = 1000;
+const POLL_TIMEOUT_MS = 1500;
+const SILENCE_MAX_MS = 2000;
+const SEND_TIMEOUT_MS = 3000;
+const SEND_FOR_MS = 10000;
+const SEND_PAUSE_MS = 300;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes and children. Text becomes a text node, so markup in a name stays text. */
+export function element(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** The same for SVG. */
+export function svgElement(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "onclick") node.addEventListener("click", value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const PIPS = {
+  1: [[2, 2]],
+  2: [
+    [1, 1],
+    [3, 3],
+  ],
+  3: [
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ],
+  4: [
+    [1, 1],
+    [1, 3],
+    [3, 1],
+    [3, 3],
+  ],
+  5: [
+    [1, 1],
+    [1, 3],
+    [2, 2],
+    [3, 1],
+    [3, 3],
+  ],
+  6: [
+    [1, 1],
+    [1, 2],
+    [1, 3],
+    [3, 1],
+    [3, 2],
+    [3, 3],
+  ],
+};
+
+/** A die face, value 1 to 6, as SVG. Its size comes from the style sheet. */
+export function drawDie(value) {
+  const die = svgElement("svg", {
+    class: "die",
+    viewBox: "0 0 100 100",
+    role: "img",
+    "aria-label": value,
+    "data-value": value,
+  });
+  die.append(svgElement("rect", { x: 3, y: 3, width: 94, height: 94, rx: 18 }));
+  for (const [column, row] of PIPS[value]) die.append(svgElement("circle", { cx: column * 25, cy: row * 25, r: 10.5 }));
+  return die;
+}
+
+/** An id for one action: 32 hexadecimal digits. randomUUID exists only where the browser trusts the origin. */
+export function freshId() {
+  if (crypto.randomUUID) return crypto.randomUUID().replaceAll("-", "");
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Posts an action and answers {outcome, body}: "done" (200), "refused" (409), "invalid" (another 4xx), "halted" (503), or
+ * "unreachable" when no answer came for ten seconds. The same body, so the same id, is sent again after a failure:
+ * the terminal does a repeated action once, hence a lost answer does nothing twice.
+ */
+export async function send(path, body) {
+  const until = performance.now() + SEND_FOR_MS;
+  do {
+    try {
+      const answer = await fetch(path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+        cache: "no-store",
+        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
+      });
+      const content = await answer.json();
+      if (answer.ok) return { outcome: "done", body: content };
+      if (answer.status === 409) return { outcome: "refused", body: content };
+      if (answer.status === 503 && "halted" in content) return { outcome: "halted", body: content };
+      if (answer.status < 500 && answer.status !== 429) return { outcome: "invalid", body: content };
+    } catch {
+      // No answer, or one cut short: the terminal may or may not have acted. The same id goes out again, as it does
+      // when the terminal is busy (429).
+    }
+    await pause(SEND_PAUSE_MS);
+  } while (performance.now() < until);
+  return { outcome: "unreachable", body: null };
+}
+
+/** One GET that answers the JSON, or throws. */
+export async function get(path) {
+  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(POLL_TIMEOUT_MS) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+/**
+ * Follows the terminal: onState(state) for every state that comes, onReach(reachable) when that changes.
+ * The stream tells of changes at once. A browser does not show its heartbeat to a page, so a cheap poll stands guard: two
+ * seconds without a stream message and without an answered poll, and the terminal counts as out of reach.
+ */
+export function followState({ onState, onReach }) {
+  let heardAt = performance.now();
+  let messages = 0;
+  let reachable = null;
+  let stream = null;
+
+  const heard = (state) => {
+    heardAt = performance.now();
+    onState(state);
+    look();
+  };
+  const look = () => {
+    const now = performance.now() - heardAt < SILENCE_MAX_MS;
+    if (now === reachable) return;
+    reachable = now;
+    onReach(now);
+  };
+  const listen = () => {
+    stream = new EventSource("/api/stream");
+    stream.onmessage = (message) => {
+      messages += 1;
+      heard(JSON.parse(message.data));
+    };
+  };
+  const poll = async () => {
+    const before = messages;
+    try {
+      const state = await get("/api/state");
+      // What the stream said meanwhile is newer than this answer.
+      if (messages === before) heard(state);
+      else heardAt = performance.now();
+      // After an answer that was no stream, a browser gives up for good: listen again.
+      if (stream.readyState === EventSource.CLOSED) listen();
+    } catch {
+      // Silence is measured by look().
+    }
+    setTimeout(poll, POLL_EVERY_MS);
+  };
+  listen();
+  poll();
+  setInterval(look, 100);
+}

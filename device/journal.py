@@ -1,0 +1,373 @@
+"""The journal: a table's sealed events in one SQLite file, flushed to the disk before anyone is told of them.
+
+WAL with `synchronous=FULL`, which syncs at every commit: cut anywhere, the file opens to a prefix that holds
+every event `append` has returned. Triggers refuse an update, a deletion and an insertion out of order; the
+hash chain finds what was done to the file past them. A tail that was cut off cleanly leaves a chain that is
+whole: only what others hold of it (the central log) tells.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
+
+from device.data_folder import sync_folder
+from device.event import GENESIS_HASH, BadEvent, Event, Stamp, parse, seal
+
+APPLICATION_ID: Final = 0x626F786D
+"""`boxm` in ASCII, in the database's header."""
+
+SCHEMA_VERSION: Final = 1
+BUSY_TIMEOUT_SECONDS: Final = 5
+READ_LIMIT_MAX: Final = 10_000
+"""The most events one `read` gives."""
+
+_BATCH_EVENTS: Final = 500
+_SYNCHRONOUS_FULL: Final = 2
+_INTEGER_MAX: Final = 2**63 - 1
+
+_SCHEMA: Final = (
+    "CREATE TABLE events(seq INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT",
+    "CREATE TRIGGER events_no_update BEFORE UPDATE ON events"
+    " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    "CREATE TRIGGER events_no_delete BEFORE DELETE ON events"
+    " BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END",
+    # Also stops INSERT OR REPLACE, for which the trigger before a deletion is not run.
+    "CREATE TRIGGER events_in_order BEFORE INSERT ON events"
+    " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events)"
+    " BEGIN SELECT RAISE(ABORT, 'events follow each other without a hole'); END",
+)
+
+
+class JournalError(Exception):
+    """The journal cannot be used; the text is one line that names the file and says why."""
+
+
+class JournalFailed(JournalError):
+    """Writing failed. Nothing of the call may be told to anyone, and this object takes nothing more.
+
+    After opening again, the events of the failed call are either all there or all missing: look at
+    `last_seq`.
+    """
+
+
+class JournalDamaged(JournalError):
+    """The file is not the whole and unaltered journal of this table."""
+
+    def __init__(self, path: Path, seq: int | None, reason: str) -> None:
+        """`seq` is the first bad event, None when the file as a whole is bad."""
+        where = f"{path}: event {seq}" if seq is not None else f"{path}"
+        super().__init__(f"{where}: {reason}")
+        self.path: Final = path
+        self.seq: Final = seq
+        self.reason: Final = reason
+
+
+class _EventTable:
+    """What writer and reader share: reading events through one connection."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        self.path: Final = path
+        try:
+            # check_same_thread=False: threads may hand the object on, but only one uses it at a time.
+            self._connection: Final = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                timeout=BUSY_TIMEOUT_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        except sqlite3.Error as error:
+            raise JournalError(f"{path}: cannot be opened ({error})") from error
+        # Bytes, so that text that is not UTF-8 is found as a bad event and not as a failure of the driver.
+        self._connection.text_factory = bytes
+
+    def read(self, first: int, limit: int) -> list[str]:
+        """The canonical lines of up to `limit` (1 to READ_LIMIT_MAX) events from `first` (1 or more) on.
+
+        None at the end; fewer at the end or before a bad event, so read on from where it stopped. Raises
+        JournalDamaged when event `first` itself is missing, not UTF-8 or unreadable; content is checked by
+        `events`.
+        """
+        if first < 1:
+            raise ValueError(f"first must be 1 or more, is {first}")
+        if not 1 <= limit <= READ_LIMIT_MAX:
+            raise ValueError(f"limit must be 1 to {READ_LIMIT_MAX}, is {limit}")
+        lines: list[str] = []
+        try:
+            for line in self._lines(first, limit):
+                lines.append(line)
+        except JournalDamaged:
+            # What is good before it can still be told.
+            if not lines:
+                raise
+        return lines
+
+    def events(self, first: int = 1) -> Iterator[Event]:
+        """All events from `first` (1 or more) on, each checked: form, hash, table, `seq`, link to the one before.
+
+        Reads in small batches, so it neither fills the memory nor holds up the writer. Raises JournalDamaged
+        at the first bad event.
+        """
+        smallest = self._value("SELECT min(seq) FROM events")
+        if smallest is not None and smallest < 1:
+            raise JournalDamaged(self.path, smallest, "a journal starts at event 1")
+        # The event before is read too: `first` must link to it.
+        seq = max(1, first - 1)
+        previous: Event | None = None
+        while lines := self.read(seq, _BATCH_EVENTS):
+            for line in lines:
+                previous = self._checked(line, seq, previous)
+                if seq >= first:
+                    yield previous
+                seq += 1
+
+    def close(self) -> None:
+        """Closes the file. Closing twice does nothing."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _lines(self, first: int, limit: int) -> Iterator[str]:
+        query = "SELECT seq, event FROM events WHERE seq >= ? ORDER BY seq LIMIT ?"
+        expected = first
+        try:
+            for seq, line in self._connection.execute(query, (min(first, _INTEGER_MAX), limit)):
+                if seq != expected:
+                    raise JournalDamaged(self.path, expected, f"missing, the next one is {seq}")
+                yield line.decode("utf-8")
+                expected += 1
+        except UnicodeDecodeError as error:
+            raise JournalDamaged(self.path, expected, f"not UTF-8 at byte {error.start}") from None
+        except sqlite3.Error as error:
+            if limit > 1:
+                # The driver steps one row ahead, so the row before the unreadable one is still to be had.
+                yield from self._lines(expected, 1)
+                expected += 1
+            self._raise_read_error(error, expected)
+
+    def _checked(self, line: str, seq: int, previous: Event | None) -> Event:
+        """The event in `line`, which must be number `seq` and follow `previous`, where that is known."""
+        try:
+            event = parse(line)
+        except BadEvent as error:
+            raise JournalDamaged(self.path, seq, str(error)) from None
+        if event.seq != seq:
+            raise JournalDamaged(self.path, seq, f"holds event {event.seq}")
+        if previous is not None and event.prev != previous.hash:
+            raise JournalDamaged(self.path, seq, f"prev is {event.prev}, but event {seq - 1} is {previous.hash}")
+        if previous is not None and event.table != previous.table:
+            raise JournalDamaged(self.path, seq, f"is of table {event.table!r}, those before of {previous.table!r}")
+        return event
+
+    def _last_event(self) -> Event | None:
+        """The last event, checked by itself and against the one before."""
+        last_seq = self._value("SELECT max(seq) FROM events")
+        if last_seq is None:
+            return None
+        if last_seq < 1:
+            raise JournalDamaged(self.path, last_seq, "a journal starts at event 1")
+        previous: Event | None = None
+        for seq in range(max(1, last_seq - 1), last_seq + 1):
+            previous = self._checked(self.read(seq, 1)[0], seq, previous)
+        return previous
+
+    def _check_identity(self) -> None:
+        application_id = self._value("PRAGMA application_id")
+        version = self._value("PRAGMA user_version")
+        if application_id != APPLICATION_ID:
+            raise JournalDamaged(self.path, None, "is a database, but not a boxman journal")
+        if version != SCHEMA_VERSION:
+            reason = f"is a journal of version {version}, this program knows version {SCHEMA_VERSION}"
+            raise JournalDamaged(self.path, None, reason)
+
+    def _value(self, query: str, *parameters: object) -> int | None:
+        try:
+            row = self._connection.execute(query, parameters).fetchone()
+        except sqlite3.Error as error:
+            self._raise_read_error(error, None)
+        return None if row is None or row[0] is None else int(row[0])
+
+    def _raise_read_error(self, error: sqlite3.Error, seq: int | None) -> NoReturn:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code == sqlite3.SQLITE_NOTADB:
+            raise JournalDamaged(self.path, None, "is not a database") from error
+        if code == sqlite3.SQLITE_CORRUPT:
+            raise JournalDamaged(self.path, seq, f"unreadable ({error})") from error
+        raise JournalError(f"{self.path}: cannot be read ({error})") from error
+
+
+class JournalReader(_EventTable):
+    """Reads a journal through a connection of its own, read-only, while the writer writes, in this process or
+    another.
+
+    May be handed from thread to thread, used by one at a time. The folder must be writable to the reader's
+    user, or the writer running: SQLite's readers share a small index file beside the database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises JournalDamaged when `path` is no journal, JournalError when it cannot be opened."""
+        super().__init__(path, "ro")
+        try:
+            self._check_identity()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event on the disk, 0 when there is none."""
+        return self._value("SELECT max(seq) FROM events") or 0
+
+    @property
+    def last_hash(self) -> str:
+        """The hash of the last event on the disk, GENESIS_HASH when there is none. Raises JournalDamaged."""
+        last = self._last_event()
+        return last.hash if last is not None else GENESIS_HASH
+
+
+class Journal(_EventTable):
+    """The one writer of a journal. May be handed from thread to thread, but used by one at a time.
+
+    Whoever opens it holds the data folder's lock (`device.data_folder`).
+    """
+
+    def __init__(self, path: Path, table_name: str) -> None:
+        """Use `Journal.open`."""
+        _create_file(path)
+        super().__init__(path, "rw")
+        self.table_name: Final = table_name
+        self._failure: str | None = None
+        try:
+            self._prepare()
+            last = self._last_event()
+            self._check_ends(last)
+        except BaseException:
+            self.close()
+            raise
+        self._last_seq = last.seq if last is not None else 0
+        self._last_hash = last.hash if last is not None else GENESIS_HASH
+
+    @classmethod
+    def open(cls, path: Path, table_name: str) -> "Journal":
+        """Opens the journal of a table, or starts it when there is none.
+
+        Checks the file's kind, its first and last event and its table; the events between are checked when
+        `events` reads them. Raises JournalDamaged when a check fails, JournalError when the file cannot be
+        opened or written.
+        """
+        return cls(path, table_name)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last appended event, 0 when there is none."""
+        return self._last_seq
+
+    @property
+    def last_hash(self) -> str:
+        """The hash of the last appended event, GENESIS_HASH when there is none."""
+        return self._last_hash
+
+    def append(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
+        """Seals `entries` (type, data) and writes them, all or none. They are on the disk when this returns.
+
+        Raises BadEvent, with nothing written, when an entry cannot be an event; JournalFailed when writing
+        fails, and on every call after that.
+        """
+        self._refuse_after_failure()
+        sealed: list[Event] = []
+        last_seq, last_hash = self._last_seq, self._last_hash
+        for kind, data in entries:
+            event = seal(self.table_name, last_seq + 1, stamp, kind, data, last_hash)
+            last_seq, last_hash = event.seq, event.hash
+            sealed.append(event)
+        if not sealed:
+            return sealed
+        rows = [(event.seq, event.line()) for event in sealed]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT INTO events(seq, event) VALUES (?, ?)", rows)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._fail(error)
+        self._last_seq, self._last_hash = last_seq, last_hash
+        return sealed
+
+    def _refuse_after_failure(self) -> None:
+        if self._failure is not None:
+            raise JournalFailed(
+                f"{self.path}: takes nothing more since writing failed ({self._failure}); open it again"
+            )
+
+    def _fail(self, error: sqlite3.Error) -> NoReturn:
+        self._failure = str(error)
+        # Most errors end the transaction by themselves; then there is nothing to roll back.
+        with suppress(sqlite3.Error):
+            self._connection.execute("ROLLBACK")
+        raise JournalFailed(f"{self.path}: cannot be written ({error})") from error
+
+    def _prepare(self) -> None:
+        """Makes the tables in a new file, checks them in another, and has every commit flushed."""
+        try:
+            schema = self._schema()
+            is_new = not schema and self._value("PRAGMA application_id") == 0
+            if not is_new:
+                self._check_identity()
+                if schema != sorted(_SCHEMA):
+                    raise JournalDamaged(self.path, None, "its tables or triggers were changed")
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            if is_new:
+                self._create_tables()
+            journal_mode = self._connection.execute("PRAGMA journal_mode").fetchone()[0]
+            synchronous = self._connection.execute("PRAGMA synchronous").fetchone()[0]
+        except sqlite3.Error as error:
+            self._raise_read_error(error, None)
+        if journal_mode != b"wal" or synchronous != _SYNCHRONOUS_FULL:
+            settings = f"journal_mode={journal_mode.decode()}, synchronous={synchronous}"
+            raise JournalError(f"{self.path}: would not flush every commit ({settings}); it should be on a local disk")
+
+    def _schema(self) -> list[str]:
+        rows = self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        return sorted(row[0].decode("utf-8", "replace") for row in rows)
+
+    def _create_tables(self) -> None:
+        """In one transaction: a cut leaves the file either still new or complete."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA:
+            self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        self._connection.execute("COMMIT")
+        try:
+            sync_folder(self.path.absolute().parent)
+        except OSError as error:
+            raise JournalError(f"{self.path}: its folder cannot be flushed ({error.strerror})") from error
+
+    def _check_ends(self, last: Event | None) -> None:
+        if last is None:
+            return
+        self._checked(self.read(1, 1)[0], 1, None)
+        if last.table != self.table_name:
+            reason = f"is the journal of table {last.table!r}, not of {self.table_name!r}"
+            raise JournalDamaged(self.path, None, reason)
+
+
+def _create_file(path: Path) -> None:
+    """Makes an empty file of mode 0600 unless there is one; SQLite gives its side files the same mode."""
+    try:
+        # Never opens a file that is there: closing it would end the locks SQLite holds on it in this process.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be made ({error.strerror})") from error

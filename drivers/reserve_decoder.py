@@ -1,0 +1,27 @@
+"""Whether the lid of the dice reserve is shut, from its switch."""
+
+from drivers.debounce import Debouncer
+from drivers.signals import ReserveClosed, ReserveOpened, Signal
+
+
+class ReserveDecoder:
+    """A closed contact is a shut lid; the first settled state is reported as `initial`."""
+
+    def __init__(self, *, settle_ms: int) -> None:
+        self._lid = Debouncer(settle_ms)
+        self._known = False
+
+    def feed(self, time_ms: int, shut: bool) -> list[Signal]:
+        """Take one reading of the switch."""
+        return self._signals(self._lid.feed(time_ms, shut))
+
+    def poll(self, time_ms: int) -> list[Signal]:
+        """Let time pass with the switch as it was last seen."""
+        return self._signals(self._lid.poll(time_ms))
+
+    def _signals(self, changed: bool) -> list[Signal]:
+        if not changed:
+            return []
+        initial = not self._known
+        self._known = True
+        return [ReserveClosed(initial) if self._lid.level else ReserveOpened(initial)]

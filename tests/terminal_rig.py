@@ -1,0 +1,148 @@
+"""A terminal as a process of its own, for tests that start, kill and talk to it as its users would."""
+
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+START_S = 30.0
+WAIT_S = 20.0
+BOXMAN = Path(sys.executable).with_name("boxman")
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S) -> Any:
+    """What `condition` gives as soon as it is true; AssertionError that names `what` after the deadline."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        if found := condition():
+            return found
+        assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
+        time.sleep(0.01)
+
+
+def boxman(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    """Run the command to its end."""
+    return subprocess.run([BOXMAN, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+class TerminalProcess:
+    """`boxman run`, started and ended as often as a test likes; the console stays on one port."""
+
+    def __init__(self, data: Path, *, configuration: Path | None = None, port: int | None = None) -> None:
+        self.data = data
+        self.port = port or free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self._configuration = configuration
+        self._process: subprocess.Popen[str] | None = None
+        self._ids = itertools.count(1)
+        self.client = httpx.Client(base_url=self.address, timeout=10)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        self.client.close()
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start and wait until the console answers."""
+        command: list[str | Path] = [BOXMAN, "run", "--data", self.data, "--port", str(self.port)]
+        if self._configuration is not None:
+            command += ["--config", self._configuration]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        wait_for(self._answers, "the console answers", START_S)
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            output = self._process.stdout.read() if self._process.stdout else ""
+            raise AssertionError(f"the terminal ended by itself with {self._process.returncode}: {output}")
+        try:
+            return self.client.get("/api/state").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self._end(signal.SIGKILL)
+
+    def terminate(self) -> int:
+        """End it in good order; returns the exit status."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: int) -> int:
+        assert self._process is not None
+        if self._process.poll() is None:
+            os.kill(self._process.pid, number)
+        status = self._process.wait(START_S)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        return status
+
+    def state(self) -> dict[str, Any]:
+        """What the screen shows."""
+        answer = self.client.get("/api/state")
+        assert answer.status_code == 200
+        state: dict[str, Any] = answer.json()
+        return state
+
+    def wait_for_state(self, condition: Callable[[dict[str, Any]], Any], what: str) -> dict[str, Any]:
+        """The first state for which `condition` holds."""
+
+        def look() -> dict[str, Any] | None:
+            state = self.state()
+            return state if condition(state) else None
+
+        state: dict[str, Any] = wait_for(look, what)
+        return state
+
+    def fresh_id(self) -> str:
+        """A command id that was not used before."""
+        return f"test-{os.getpid()}-{self.port}-{next(self._ids)}"
+
+    def post(self, step: Any, command: str | None = None) -> httpx.Response:
+        """Send a step under a fresh or a given id."""
+        return self.client.post("/api/command", json={"id": command or self.fresh_id(), "step": step})
+
+    def do(self, step: dict[str, Any]) -> dict[str, Any]:
+        """Send a step that must be done."""
+        answer = self.post(step)
+        assert answer.status_code == 200, answer.text
+        done: dict[str, Any] = answer.json()
+        return done
+
+    def open_table(self, rules: str, **more: Any) -> httpx.Response:
+        """Open the table under another rule set."""
+        body = {"id": self.fresh_id(), "rules": rules, "unit": 1, "limits": {"min": 1, "max": 1000}} | more
+        return self.client.post("/api/open", json=body)
+
+    def hand(self, **movement: Any) -> None:
+        """Move something on the virtual table."""
+        answer = self.client.post("/api/virtual", json=movement)
+        assert answer.status_code == 200, answer.text

@@ -1,0 +1,185 @@
+"""Two presses are a roll; holds speak for themselves; a palm on the keys says nothing."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drivers.dice_keys_decoder import DiceKeysDecoder
+from drivers.signals import (
+    ButtonHeldAtStart,
+    DiceEntryAbandoned,
+    DiceKeyed,
+    DieKeyed,
+    NewShooterKeyed,
+    Signal,
+    TakeBackKeyed,
+)
+
+HOLD_MS = 2000
+ABANDON_MS = 10_000
+
+
+class Keys:
+    """Six keys and their decoder, with the hold times a node would report."""
+
+    def __init__(self) -> None:
+        self.decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+        self._since_ms: dict[int, int] = {}
+
+    def down(self, at_ms: int, key: int, *, initial: bool = False) -> list[Signal]:
+        self._since_ms[key] = at_ms
+        return self.decoder.feed(at_ms, key, True, held_ms=0, initial=initial)
+
+    def up(self, at_ms: int, key: int, *, initial: bool = False) -> list[Signal]:
+        return self.decoder.feed(at_ms, key, False, held_ms=at_ms - self._since_ms[key], initial=initial)
+
+    def press(self, at_ms: int, key: int) -> list[Signal]:
+        return self.down(at_ms, key) + self.up(at_ms + 80, key)
+
+
+def test_two_presses_enter_a_roll_in_their_order() -> None:
+    keys = Keys()
+    assert keys.press(0, 5) == [DieKeyed(5)]
+    assert keys.decoder.pending == 5
+    assert keys.press(500, 2) == [DiceKeyed(5, 2)]
+    assert keys.decoder.pending is None
+    assert keys.press(1000, 3) + keys.press(1200, 3) == [DieKeyed(3), DiceKeyed(3, 3)]
+
+
+def test_a_lone_die_is_given_up_after_ten_seconds() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    assert keys.decoder.poll(10_079) == []
+    assert keys.decoder.poll(10_080) == [DiceEntryAbandoned(4, "timeout")]
+    assert keys.press(11_000, 6) == [DieKeyed(6)]
+
+
+def test_a_lone_die_is_given_up_before_a_late_key_is_looked_at() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    assert keys.press(60_000, 6) == [DiceEntryAbandoned(4, "timeout"), DieKeyed(6)]
+
+
+def test_a_second_die_that_is_down_in_time_counts() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    assert keys.down(10_000, 6) == []
+    assert keys.decoder.poll(10_090) == []
+    assert keys.up(10_120, 6) == [DiceKeyed(4, 6)]
+
+
+def test_holding_1_takes_back_and_enters_no_die() -> None:
+    keys = Keys()
+    assert keys.down(0, 1) == []
+    assert keys.decoder.half_done
+    assert keys.decoder.poll(1999) == []
+    assert keys.decoder.poll(2000) == [TakeBackKeyed()]
+    assert not keys.decoder.half_done
+    assert keys.decoder.poll(9000) == []
+    assert keys.up(9000, 1) == []
+
+
+def test_holding_2_names_a_new_shooter_even_when_the_release_is_the_next_that_is_heard() -> None:
+    keys = Keys()
+    keys.down(0, 2)
+    assert keys.up(2500, 2) == [NewShooterKeyed()]
+    assert keys.decoder.pending is None
+
+
+def test_a_press_of_1_shorter_than_the_hold_is_a_die() -> None:
+    keys = Keys()
+    keys.down(0, 1)
+    assert keys.up(1999, 1) == [DieKeyed(1)]
+
+
+def test_holding_1_with_a_die_pending_takes_back_that_die_only() -> None:
+    keys = Keys()
+    keys.press(0, 6)
+    keys.down(1000, 1)
+    assert keys.decoder.poll(3000) == [DiceEntryAbandoned(6, "taken_back")]
+    assert keys.up(3100, 1) == []
+
+
+def test_holding_2_with_a_die_pending_gives_it_up() -> None:
+    keys = Keys()
+    keys.press(0, 6)
+    keys.down(1000, 2)
+    assert keys.decoder.poll(3000) == [DiceEntryAbandoned(6, "new_shooter"), NewShooterKeyed()]
+
+
+def test_holding_another_key_says_nothing() -> None:
+    keys = Keys()
+    keys.down(0, 5)
+    assert keys.decoder.poll(5000) == []
+    assert keys.up(5000, 5) == []
+
+
+def test_two_keys_together_are_two_dice_in_the_order_of_their_release() -> None:
+    keys = Keys()
+    assert keys.down(0, 1) + keys.down(20, 2) == []
+    assert not keys.decoder.half_done
+    assert keys.up(100, 2) == [DieKeyed(2)]
+    assert keys.up(130, 1) == [DiceKeyed(2, 1)]
+
+
+def test_1_and_2_held_together_say_nothing() -> None:
+    keys = Keys()
+    keys.down(0, 1)
+    keys.down(100, 2)
+    assert keys.decoder.poll(5000) == []
+    assert keys.up(5000, 1) + keys.decoder.poll(9000) + keys.up(9000, 2) == []
+
+
+def test_a_palm_on_three_keys_says_nothing_until_all_are_up() -> None:
+    keys = Keys()
+    for at_ms, key in ((0, 1), (5, 2), (10, 3)):
+        keys.down(at_ms, key)
+    assert keys.up(50, 1) + keys.up(60, 2) == []
+    assert keys.press(70, 5) == [], "one of the three is still down"
+    assert keys.up(160, 3) == []
+    assert keys.press(300, 4) == [DieKeyed(4)]
+
+
+def test_a_key_that_was_down_when_the_node_began_is_neither_pressed_nor_held() -> None:
+    keys = Keys()
+    assert keys.down(0, 1, initial=True) == [ButtonHeldAtStart("dice_key_1")]
+    assert keys.decoder.poll(5000) == []
+    assert keys.up(5000, 1, initial=True) == []
+    assert keys.press(6000, 1) == [DieKeyed(1)]
+
+
+def test_a_release_whose_press_was_acknowledged_in_an_earlier_run_counts_once() -> None:
+    decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+    assert decoder.feed(50_000, 3, False, held_ms=90, initial=False) == [DieKeyed(3)]
+
+
+def test_the_release_of_a_hold_that_was_acknowledged_in_an_earlier_run_says_nothing() -> None:
+    decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+    assert decoder.feed(50_000, 1, False, held_ms=2300, initial=False) == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(min_value=1, max_value=3000), st.integers(min_value=1, max_value=6)), max_size=80)
+)
+def test_nothing_is_invented(train: list[tuple[int, int]]) -> None:
+    """Each step toggles a key: no more dice come out than presses went in, and each from its own release."""
+    keys = Keys()
+    down: set[int] = set()
+    now_ms = 0
+    presses: list[int] = []
+    dice: list[int] = []
+    for gap_ms, key in train:
+        now_ms += gap_ms
+        signals = keys.up(now_ms, key) if key in down else keys.down(now_ms, key)
+        if key in down:
+            presses.append(key)
+        down ^= {key}
+        for signal in signals:
+            if isinstance(signal, DieKeyed):
+                dice.append(signal.first)
+                assert signal.first == key
+            elif isinstance(signal, DiceKeyed):
+                dice.append(signal.second)
+                assert signal.second == key
+                assert signal.first == dice[-2]
+    remaining = iter(presses)
+    assert all(die in remaining for die in dice), "the dice are a part of the releases, in order"

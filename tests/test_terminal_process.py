@@ -1,0 +1,400 @@
+"""The terminal as it ships, in a process of its own: console, hardware, uplink, restarts and refusals to start."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.terminal_rig import TerminalProcess, boxman, free_port, wait_for
+
+BET = {"bet": {"player": "3", "kind": "pass_line", "amount": 10}}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]:
+    """One virtual table for the tests that leave it as they found it."""
+    with TerminalProcess(tmp_path_factory.mktemp("table") / "data") as process:
+        yield process
+
+
+def journal_types(data: Path) -> list[str]:
+    return [json.loads(line)["type"] for line in boxman("journal", "export", "--data", data).stdout.splitlines()]
+
+
+def test_a_roll_from_the_dice_keys_settles_and_the_stream_tells_it(table: TerminalProcess) -> None:
+    table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
+    before = table.state()["roll_number"]
+    table.do({"bet": {"player": "3", "kind": "field", "amount": 10}})
+    with table.client.stream("GET", "/api/stream") as stream:
+        lines = (line for line in stream.iter_lines() if line.startswith("data: "))
+        assert json.loads(next(lines)[6:])["roll_number"] == before
+        table.hand(dice_key=6)
+        table.hand(dice_key=6)
+        told = next(state for line in lines if (state := json.loads(line[6:]))["roll_number"] == before + 1)
+    # The Strip's field pays three to one on twelve.
+    assert told["last_roll"]["dice"] == [6, 6]
+    assert told["last_roll"]["results"] == [
+        {"player": "3", "kind": "field", "result": "win", "paid": 30, "returned": 10}
+    ]
+
+
+def test_the_puck_on_the_pins_is_held_against_the_point(table: TerminalProcess) -> None:
+    table.wait_for_state(lambda state: state["puck"]["agrees"], "the puck is at its OFF place")
+    table.do({"roll": [2, 4]})
+    state = table.wait_for_state(lambda state: state["puck"]["agrees"] is False, "the puck should be on 6")
+    assert state["puck"]["expected"] == {"position": 6, "face": "on"}
+    assert [alert["code"] for alert in state["alerts"]] == ["puck_misplaced"]
+    table.hand(puck={"position": 6, "face": "on"})
+    table.wait_for_state(lambda state: state["puck"]["agrees"] and not state["alerts"], "the puck is on 6")
+    table.hand(puck={"position": "off", "face": "off"})
+    table.do({"roll": [3, 4]})
+    table.wait_for_state(lambda state: state["puck"]["agrees"], "the puck is back")
+
+
+def test_buttons_and_lid_reach_the_session_through_their_pins(table: TerminalProcess) -> None:
+    table.do({"bet": {"player": "3", "kind": "place", "amount": 12, "number": 8}})
+    table.hand(press="box_8")
+    table.hand(press="off")
+    state = table.wait_for_state(lambda state: state["buttons"]["last"], "the button is seen")
+    assert [bet["button"] for bet in state["bets"]] == [False]
+    table.wait_for_state(lambda _: table.client.get("/api/virtual").json()["lamps"]["off"], "the lamp OFF is lit")
+    table.hand(lid="open")
+    state = table.wait_for_state(lambda state: state["reserve"]["open"], "the lid is open")
+    assert [alert["code"] for alert in state["alerts"]] == ["reserve_open"]
+    table.hand(lid="closed")
+    table.wait_for_state(lambda state: state["reserve"]["open"] is False, "the lid is shut")
+    table.do({"take_down": {"player": "3", "kind": "place", "number": 8}})
+
+
+def test_a_command_sent_again_is_not_done_again(table: TerminalProcess) -> None:
+    command = table.fresh_id()
+    before = table.state()["roll_number"]
+    first = table.post({"roll": [1, 2]}, command).json()
+    again = table.post({"roll": [1, 2]}, command).json()
+    assert again == first | {"repeated": True}
+    assert table.state()["roll_number"] == before + 1
+    other = table.post({"roll": [1, 1]}, command)
+    assert (other.status_code, other.json()["field"]) == (400, "id")
+
+
+def test_a_refused_step_is_answered_with_its_code(table: TerminalProcess) -> None:
+    before = table.state()
+    answer = table.post({"bet": {"player": "3", "kind": "come", "amount": 10}})
+    assert (answer.status_code, answer.json()["refused"]) == (409, "not_now")
+    assert table.state() == before
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"step": {"roll": [1, 2]}}, "id"),
+        ({"id": "short", "step": {"roll": [1, 2]}}, "id"),
+        ({"id": "long-enough"}, "step"),
+        ({"id": "long-enough", "step": {"roll": [1, 2]}, "more": 1}, "more"),
+        ({"id": "long-enough", "step": []}, "step"),
+        ({"id": "long-enough", "step": {"roll": [0, 7]}}, "step.roll"),
+        ({"id": "long-enough", "step": {"roll": [1, 2.0]}}, "step.roll"),
+        ({"id": "long-enough", "step": {"roll": [True, 2]}}, "step.roll"),
+        ({"id": "long-enough", "step": {"roll": [1, 2], "no_roll": "slid"}}, "step"),
+        ({"id": "long-enough", "step": {"no_roll": "bored"}}, "step.no_roll"),
+        ({"id": "long-enough", "step": {"bet": {"player": "3", "kind": "place", "number": 6}}}, "step.bet.amount"),
+        ({"id": "long-enough", "step": {"bet": BET["bet"] | {"amount": 1.5}}}, "step.bet.amount"),
+        ({"id": "long-enough", "step": {"bet": BET["bet"] | {"amount": -5}}}, "step.bet.amount"),
+        ({"id": "long-enough", "step": {"bet": BET["bet"] | {"player": ""}}}, "step.bet.player"),
+        ({"id": "long-enough", "step": {"bet": BET["bet"] | {"player": "\ud800"}}}, "step.bet.player"),
+        ({"id": "long-enough", "step": {"bet": BET["bet"] | {"extra": 1}}}, "step.bet.extra"),
+        ({"id": "long-enough", "step": {"dance": 1}}, "step"),
+    ],
+)
+def test_a_malformed_command_names_the_field_and_changes_nothing(
+    table: TerminalProcess, body: dict[str, Any], field: str
+) -> None:
+    before = table.state()
+    answer = table.client.post("/api/command", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert table.state() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"rules": "us-reno"}, "rules"),
+        ({"options": {"bar": 2}}, "options"),
+        ({"options": {"vig": "never"}}, "options"),
+        ({"unit": 0}, "unit"),
+        ({"limits": {"min": 5}}, "limits.max"),
+        ({"limits": {"min": 50, "max": 5}}, "limits"),
+        ({"limits": [1, 5]}, "limits"),
+    ],
+)
+def test_terms_that_are_not_sound_do_not_open_the_table(
+    table: TerminalProcess, more: dict[str, Any], field: str
+) -> None:
+    before = table.state()
+    answer = table.open_table("us-vegas", **more)
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert table.state() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "field"),
+    [
+        (b"{", {"Content-Type": "application/json"}, "body"),
+        (b"[1]", {"Content-Type": "application/json"}, "body"),
+        (b'{"id": NaN}', {"Content-Type": "application/json"}, "body"),
+        (b"\xff", {"Content-Type": "application/json"}, "body"),
+        (b"[" * 60_000, {"Content-Type": "application/json"}, "body"),
+        (b" " * 70_000, {"Content-Type": "application/json"}, "body"),
+        (b"{}", {"Content-Type": "text/plain"}, "Content-Type"),
+        (b"{}", {"Content-Type": "application/json", "Origin": "http://elsewhere.example"}, "Origin"),
+    ],
+)
+def test_a_body_that_is_no_json_object_of_this_page_is_refused(
+    table: TerminalProcess, content: bytes, headers: dict[str, str], field: str
+) -> None:
+    for path in ("/api/command", "/api/open", "/api/virtual"):
+        answer = table.client.post(path, content=content, headers=headers)
+        assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
+@pytest.mark.parametrize(
+    ("movement", "field"),
+    [
+        ({}, "body"),
+        ({"lid": "ajar"}, "lid"),
+        ({"press": "red"}, "press"),
+        ({"press": ["on"]}, "press"),
+        ({"dice_key": 7}, "dice_key"),
+        ({"dice_key": 1, "hold_ms": 0}, "hold_ms"),
+        ({"dice_key": 1, "hold_ms": 10**9}, "hold_ms"),
+        ({"puck": {"position": 7, "face": "on"}}, "position"),
+        ({"puck": {"position": 6}}, "puck"),
+        ({"lid": "open", "press": "on"}, "body"),
+    ],
+)
+def test_a_movement_that_no_hand_can_make_is_refused(
+    table: TerminalProcess, movement: dict[str, Any], field: str
+) -> None:
+    answer = table.client.post("/api/virtual", json=movement)
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
+def test_another_host_name_gets_nothing(table: TerminalProcess) -> None:
+    assert table.client.get("/api/state", headers={"Host": "elsewhere.example"}).status_code == 400
+
+
+def test_it_listens_on_loopback_only(table: TerminalProcess) -> None:
+    sockets = Path(f"/proc/{table.pid}/net/tcp").read_text().splitlines()[1:]
+    port = f"{table.port:04X}"
+    listening = [line.split()[1] for line in sockets if line.split()[3] == "0A" and line.split()[1].endswith(port)]
+    assert listening == [f"0100007F:{port}"]
+
+
+def test_what_was_told_is_there_after_a_crash(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        table.do({"bet": {"player": "4", "kind": "dont_pass", "amount": 20}})
+        table.do({"roll": [4, 5]})
+        table.do({"bet": {"player": "3", "kind": "pass_odds", "amount": 20}})
+        told = table.state()
+        table.kill()
+        table.start()
+        again = table.wait_for_state(lambda state: state["puck"]["state"] == "in_place", "the inputs are read")
+        for part in ("table", "bets", "point", "last_roll", "recent_rolls", "house", "roll_number"):
+            assert again[part] == told[part]
+        assert table.terminate() == 0
+    types = journal_types(tmp_path / "data")
+    assert types.count("started") == 2
+    assert types[-1] == "stopped"
+
+
+def test_a_rule_set_changed_in_the_configuration_waits_until_the_layout_is_empty(tmp_path: Path) -> None:
+    configuration = tmp_path / "table.toml"
+    configuration.write_text('[table]\nrules = "us-vegas"\n')
+    with TerminalProcess(tmp_path / "data", configuration=configuration) as table:
+        table.do(BET)
+        table.terminate()
+        configuration.write_text('[table]\nrules = "es-1979"\n')
+        refused = boxman("run", "--config", configuration, "--data", table.data, "--port", str(table.port))
+        assert refused.returncode == 1
+        assert refused.stderr.count("\n") == 1
+        assert "bets lie on the layout under us-vegas" in refused.stderr
+        configuration.write_text('[table]\nrules = "us-vegas"\n')
+        table.start()
+        table.do({"roll": [3, 4]})
+        table.terminate()
+        configuration.write_text('[table]\nrules = "es-1979"\n')
+        table.start()
+        assert table.state()["table"]["rules"] == "es-1979"
+
+
+def test_what_opens_the_table_anew_stays_in_force_after_a_restart(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        assert table.open_table("pe-1999", options={"bar": 2}).status_code == 200
+        table.terminate()
+        table.start()
+        assert table.state()["table"]["rules"] == "pe-1999"
+        assert table.state()["table"]["options"]["bar"] == 2
+
+
+def test_everything_reaches_the_central_server_of_a_virtual_table(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        table.do({"roll": [5, 6]})
+        state = table.wait_for_state(
+            lambda state: state["uplink"]["state"] == "online" and state["uplink"]["undelivered"] == 0, "delivered"
+        )
+        assert state["seq"] >= 4
+
+
+def test_a_second_terminal_on_the_same_data_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        second = boxman("run", "--data", table.data, "--port", str(free_port()))
+        assert second.returncode == 1
+        assert f"in use by process {table.pid} (boxman)" in second.stderr
+        assert second.stderr.count("\n") == 1
+        table.do(BET)
+
+
+def one_clear_line(*arguments: str | Path) -> str:
+    """The one line of a command that must fail."""
+    ended = boxman(*arguments)
+    assert ended.returncode == 1, ended
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path: Path, table: TerminalProcess) -> None:
+    line = one_clear_line("run", "--data", tmp_path / "data", "--port", str(table.port))
+    assert f"port {table.port}" in line
+    assert "--port" in line
+
+
+def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert str(tmp_path / "file") in one_clear_line("run", "--data", tmp_path / "file", "--port", str(free_port()))
+    assert "/proc/boxman" in one_clear_line("run", "--data", "/proc/boxman", "--port", str(free_port()))
+
+
+@pytest.mark.parametrize("damage", ["not a database", "edited event", "removed event", "results edited and resealed"])
+def test_a_damaged_journal_is_one_clear_line_that_names_it(tmp_path: Path, damage: str) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        table.do({"roll": [5, 6]})
+        table.terminate()
+        path = table.data / "journal.db"
+        if damage == "not a database":
+            path.write_bytes(b"rubbish" * 1000)
+        else:
+            damage_events(path, damage)
+        line = one_clear_line("run", "--data", table.data, "--port", str(table.port))
+        assert str(path) in line
+        if damage != "results edited and resealed":
+            assert boxman("journal", "verify", "--data", table.data).returncode == 1
+
+
+def damage_events(path: Path, damage: str) -> None:
+    """Change the event of the roll behind the journal's back."""
+    database = sqlite3.connect(path)
+    triggers = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        database.execute(f"DROP TRIGGER {name}")
+    rows = database.execute("SELECT seq, event FROM events ORDER BY seq").fetchall()
+    rolled = next(seq for seq, line in rows if json.loads(line)["type"] == "roll")
+    if damage == "removed event":
+        database.execute("DELETE FROM events WHERE seq = ?", (rolled,))
+    elif damage == "edited event":
+        database.execute("UPDATE events SET event = replace(event, '\"paid\":10', '\"paid\":99')")
+    else:
+        reseal(database, rows)
+    for _, sql in triggers:
+        database.execute(sql)
+    database.commit()
+    database.close()
+
+
+def reseal(database: sqlite3.Connection, rows: list[tuple[int, str]]) -> None:
+    """Pay 99 for 10 and make the chain whole again, as somebody would who knows how it is made."""
+    from device.event import Stamp, seal
+
+    previous = "0" * 64
+    for seq, line in rows:
+        event = json.loads(line)
+        for result in event["data"].get("results", []):
+            result["paid"] = 99
+        stamp = Stamp(event["boot"], event["mono_ns"], event["wall"], event["clock"])
+        sealed = seal(event["table"], seq, stamp, event["type"], event["data"], previous)
+        previous = sealed.hash
+        database.execute("UPDATE events SET event = ? WHERE seq = ?", (sealed.line(), seq))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[table]\nrule = 'us-vegas'\n", "table.rule"),
+        ("[tables]\n", "[tables]"),
+        ("[table]\nrules = 'us-reno'\n", "table.rules"),
+        ("[table]\nunit = 1.5\n", "table.unit"),
+        ("[table]\nmin = 50\nmax = 5\n", "table"),
+        ("[table.options]\nbar = 2\n", "bar"),
+        ("[console]\nport = 70000\n", "console.port"),
+        ("[uplink]\nservers = 'nats://10.0.0.1'\n", "uplink.servers"),
+        ("[uplink]\nservers = ['http://10.0.0.1']\n", "http"),
+        ("[hardware]\npins = 'wiringpi'\n", "hardware.pins"),
+        ("[table\n", "line 1"),
+    ],
+)
+def test_a_configuration_that_is_not_sound_is_one_clear_line(tmp_path: Path, text: str, named: str) -> None:
+    configuration = tmp_path / "table.toml"
+    configuration.write_text(text)
+    line = one_clear_line("run", "--config", configuration, "--data", tmp_path / "data", "--port", str(free_port()))
+    assert named in line
+
+
+def test_pins_that_this_machine_does_not_have_are_named_and_not_swapped(tmp_path: Path) -> None:
+    configuration = tmp_path / "table.toml"
+    configuration.write_text('[hardware]\npins = "rpigpio"\n')
+    line = one_clear_line("run", "--config", configuration, "--data", tmp_path / "data", "--port", str(free_port()))
+    assert "rpigpio" in line
+
+
+def test_without_a_virtual_table_there_is_no_virtual_page(tmp_path: Path) -> None:
+    with pytest.raises(httpx.HTTPStatusError), TerminalProcess(tmp_path / "data") as table:
+        table.client.get("/no-such-page").raise_for_status()
+
+
+def test_nothing_is_left_running_after_the_terminal_was_killed(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
+        family = descendants(table.pid)
+        assert family
+        table.kill()
+        wait_for(lambda: not any(running(pid) for pid in family), "the node and the server have ended")
+
+
+def running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits for its parent does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def descendants(pid: int) -> list[int]:
+    """A process's children and theirs."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+            if parent == pid:
+                found += [int(entry.name), *descendants(int(entry.name))]
+    return found

@@ -301,6 +301,7 @@ class Session:
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
     def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
+        undone = self.last_roll["results"] if corrected and self.last_roll else []
         self.correcting = False
         self.last_no_roll = None
         self.recent_rolls = [*self.recent_rolls, list(dice)][-RECENT_ROLLS_MAX:]
@@ -311,9 +312,18 @@ class Session:
             "total": sum(dice),
             "point_before": data["point_before"],
             "point": data["point"],
-            "results": data["results"],
+            "results": [self._with_stake(result) for result in data["results"]],
             "corrected": corrected,
+            # After a correction: what the wrong roll had settled and must be taken back.
+            "undone": undone,
         }
+
+    def _with_stake(self, result: dict[str, Any]) -> dict[str, Any]:
+        """A loser with the stake that is collected, which the dealer wants to see."""
+        if result["result"] != "lose" or self.table is None:
+            return result
+        stake = self.table.stake_before_roll(result["player"], result["kind"], result.get("number"))
+        return result | {"amount": stake}
 
     def _on_take_back(self, data: dict[str, Any]) -> None:
         self.correcting = data["correcting"]

@@ -246,6 +246,10 @@ class Terminal:
         for event in events:
             if event.type in ("reserve_opened", "reserve_closed"):
                 self._reserve_since = event.wall
+            elif event.type in ("roll", "correct"):
+                self._live["pending_die"] = None
+                if event.data["via"] == "console" and self._inputs is not None:
+                    self._inputs.give_up_die()
         self._committed = self._view()
         self._announce()
         if events:

@@ -88,7 +88,7 @@ class Uplink:
         self._read_events = read_events
         self._last_seq = last_seq
         self._record = record
-        self._servers = _checked(servers)
+        self._servers = check_servers(servers)
         self._subject = subject(site, table)
         self._table = table
         self._stream = stream
@@ -315,7 +315,7 @@ async def _close(client: Client) -> None:
         log.debug("closing the link: %s", type(error).__name__)
 
 
-def _checked(servers: Sequence[str]) -> list[str]:
+def check_servers(servers: Sequence[str]) -> list[str]:
     """Return the URLs; the text of a ValueError names one by its place only, since it may hold a password."""
     if not servers:
         raise ValueError("the uplink needs at least one server")

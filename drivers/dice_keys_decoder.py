@@ -76,6 +76,10 @@ class DiceKeysDecoder:
         first, self._first = self._first, None
         return [*signals, DiceKeyed(first, key)]
 
+    def give_up(self) -> None:
+        """The roll was entered in another way: a lone first die is forgotten."""
+        self._first = None
+
     def poll(self, time_ms: int) -> list[Signal]:
         """Let time pass: holds ripen and a lone die is given up."""
         signals: list[Signal] = []

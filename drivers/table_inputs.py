@@ -221,6 +221,12 @@ class TableInputs:
             initial=report.initial,
         )
 
+    def give_up_die(self) -> None:
+        """The roll was entered on the screen: a first die that waits on the keys must not begin the next one."""
+        self._dice_keys.give_up()
+        if not self._dice_keys.half_done:
+            self._half_done_from = None
+
     def acknowledge(self, received: Received) -> None:
         """What `received` led to is on the disk: the node may forget it. Saying so twice does no harm.
 

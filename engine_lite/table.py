@@ -275,6 +275,13 @@ class Table:
                     results.append(handed)
         return results
 
+    def stake_before_roll(self, player: str, kind: str, number: "int | None") -> int:
+        """What lay on a bet when the last roll was thrown, 0 where there was none: what a loser is collected of."""
+        if self._before is None:
+            return 0
+        bet = self._before[6].get((player, kind, number))
+        return bet[1] if bet else 0
+
     # Snapshots
 
     def snapshot(self) -> "dict[str, Any]":

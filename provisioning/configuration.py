@@ -8,6 +8,7 @@ from typing import Any
 
 from device.session import TableTerms
 from device.settings import Settings, UplinkSettings
+from device.uplink import check_servers
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 
@@ -127,7 +128,10 @@ def _configuration(data: dict[str, Any]) -> Configuration:
         servers = uplink["servers"]
         if not isinstance(servers, list) or not servers or not all(isinstance(url, str) for url in servers):
             raise ConfigurationError('uplink.servers must be a list such as ["nats://10.0.0.5:4222"]')
-        said["servers"] = tuple(servers)
+        try:
+            said["servers"] = tuple(check_servers(servers))
+        except ValueError as error:
+            raise ConfigurationError(f"uplink.servers: {error}") from None
     if "stream" in uplink:
         said["stream"] = _text(uplink, "uplink", "stream", _NAME, "1 to 32 letters, digits, - or _")
     if "pins" in hardware:

@@ -137,7 +137,7 @@ class TerminalProcess:
         done: dict[str, Any] = answer.json()
         return done
 
-    def open_table(self, rules: str, **more: Any) -> httpx.Response:
+    def open_table(self, rules: str, /, **more: Any) -> httpx.Response:
         """Open the table under another rule set."""
         body = {"id": self.fresh_id(), "rules": rules, "unit": 1, "limits": {"min": 1, "max": 1000}} | more
         return self.client.post("/api/open", json=body)

@@ -83,7 +83,7 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
 
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
-        Mount("/static", StaticFiles(directory=PAGES)),
+        Mount("/static", _PageFiles(directory=PAGES)),
         Route("/api/state", state),
         Route("/api/stream", stream),
         Route("/api/rules", rule_list),
@@ -111,6 +111,15 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
             Busy: _busy,
         },
     )
+
+
+class _PageFiles(StaticFiles):
+    """Files that a browser asks for anew each time, so that an update never mixes old and new ones."""
+
+    def file_response(self, *arguments: Any, **more: Any) -> Response:
+        response = super().file_response(*arguments, **more)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def _answer(answer: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from drivers.virtual_table import VirtualTable
 
 HOLD_MS_DEFAULT = 80
 HOLD_MS_MAX = 5_000
+REST_S = 0.06
 _KINDS = ("puck", "press", "lid", "dice_key")
 
 
@@ -73,3 +74,5 @@ class VirtualControls:
             await asyncio.sleep(hold_ms / 1000)
         finally:
             press(False)
+        # So that the next press of the same key is seen as one of its own.
+        await asyncio.sleep(REST_S)

@@ -297,6 +297,8 @@ class Session:
             "point_before": last["point_before"],
             "point": self.table.point,
         }
+        if self.table.not_redone:
+            data["not_redone"] = [dict(said) for said in self.table.not_redone]
         self.recent_rolls.pop()
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
@@ -316,6 +318,8 @@ class Session:
             "corrected": corrected,
             # After a correction: what the wrong roll had settled and must be taken back.
             "undone": undone,
+            # Bets that players had taken back and that the right roll had decided: the chips are owed.
+            "not_redone": data.get("not_redone", []),
         }
 
     def _with_stake(self, result: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,16 @@ class RuleError(ValueError):
 class RuleData:
     """Reads one object of a rule set and names the place of what is missing or wrong."""
 
-    def __init__(self, data: object, place: str = "") -> None:
+    def __init__(self, data: object, place: str = "", known: "tuple[str, ...] | None" = None) -> None:
         if not isinstance(data, dict):
             raise RuleError((place or "the rule set") + " must be an object")
         self._data: "dict[str, object]" = data
         self.place = place
+        if known is not None:
+            # A key that nobody reads is a mistake: most likely a misspelt one.
+            for key in self.keys():
+                if key not in known:
+                    raise RuleError(self._at(key) + " is no key here; the keys are " + ", ".join(known))
 
     def _at(self, key: str) -> str:
         return self.place + "." + key if self.place else key
@@ -28,8 +33,8 @@ class RuleData:
             raise RuleError(self._at(key) + " is missing")
         return self._data[key]
 
-    def child(self, key: str) -> "RuleData":
-        return RuleData(self.value(key), self._at(key))
+    def child(self, key: str, known: "tuple[str, ...] | None" = None) -> "RuleData":
+        return RuleData(self.value(key), self._at(key), known)
 
     def text(self, key: str) -> str:
         value = self.value(key)

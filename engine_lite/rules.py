@@ -19,6 +19,33 @@ NUMBERS = (4, 5, 6, 8, 9, 10)
 OPTION = "option:"
 STAGES = ("line", "odds", "multi_roll", "one_roll")
 
+CHANGES = ("increase", "reduce", "take_down")
+
+# The keys that the objects of a rule set may have.
+_FIELDS = (
+    "name",
+    "version",
+    "title",
+    "source",
+    "warnings",
+    "options",
+    "shooter",
+    "dice_pass",
+    "amounts",
+    "no_roll",
+    "working",
+    "order",
+    "bets",
+)
+_BET_FIELDS = ("stage", "name", "source")
+_RESULT_FIELDS = ("win", "lose", "push")
+_STAGE_FIELDS = {
+    "line": ("side", "placed", "pays", "first_roll", "change"),
+    "odds": ("parent", "numbers"),
+    "multi_roll": _RESULT_FIELDS + ("numbers", "max", "max_source", "commission"),
+    "one_roll": _RESULT_FIELDS + ("numbers", "max", "max_source"),
+}
+
 WIN = "win"
 LOSE = "lose"
 PUSH = "push"
@@ -88,27 +115,30 @@ class RuleSet:
     """
 
     def __init__(self, data: "dict[str, object]", options: "dict[str, object] | None" = None) -> None:
-        reader = RuleData(data)
+        reader = RuleData(data, known=_FIELDS)
         self.name = reader.text("name")
         self.title = reader.text("title")
         self.version = reader.whole("version")
         self.warnings = reader.texts("warnings")
         self.options = _resolve_options(reader.child("options"), options or {}, self.name)
-        shooter = reader.child("shooter")
+        if "winners_stay_up" not in self.options:
+            raise RuleError("options.winners_stay_up is missing")
+        shooter = reader.child("shooter", ("needs", "source"))
         self.shooter_needs = shooter.choice("needs", ("line", "any"))
-        dice_pass = reader.child("dice_pass")
+        dice_pass = reader.child("dice_pass", ("come_out_craps", "source"))
         self.craps_pass_dice = dice_pass.flag("come_out_craps")
-        amounts = reader.child("amounts")
+        amounts = reader.child("amounts", ("multiple_of_minimum", "source"))
         self.multiple_of_minimum = amounts.flag("multiple_of_minimum")
         self.kinds: "list[str]" = []
         self._rules: "dict[tuple[str, int | None], BetRule]" = {}
         # Many throws have the same outcome: one object serves them all, which a small heap needs.
         self._outcomes: "dict[tuple[str, int, int, int], Outcome]" = {}
-        working = reader.child("working")
         bets = reader.child("bets")
+        working = reader.child("working", tuple(bets.keys()))
         for rank, kind in enumerate(reader.order("order", bets.keys())):
             self.kinds.append(kind)
-            self._compile(kind, rank, bets.child(kind), working)
+            stage = bets.child(kind).choice("stage", STAGES)
+            self._compile(kind, rank, bets.child(kind, _BET_FIELDS + _STAGE_FIELDS[stage]), working)
         for rule in self._rules.values():
             if rule.stage == "odds":
                 self._attach(rule, bets.child(rule.kind))
@@ -148,15 +178,9 @@ class RuleSet:
         if stage == "line":
             rules = self._line(kind, rank, name, bet)
         elif bet.has("numbers"):
-            numbers = bet.child("numbers")
-            rules = []
-            for key in numbers.keys():
-                number = _number(key, numbers.place)
-                rule = BetRule(kind, number, rank, stage, name)
-                self._results(rule, numbers.child(key))
-                if stage == "odds" or numbers.child(key).has("max"):
-                    rule.max_share = numbers.child(key).ratio("max")
-                rules.append(rule)
+            rules = self._numbered(kind, rank, stage, name, bet.child("numbers"))
+        elif stage == "odds":
+            raise RuleError(bet.place + ".numbers is missing")
         else:
             rule = BetRule(kind, None, rank, stage, name)
             self._results(rule, bet)
@@ -167,41 +191,60 @@ class RuleSet:
             if stage == "multi_roll":
                 rule.stays_up = bool(self.options["winners_stay_up"])
             if bet.has("commission"):
-                rule.commission = self._commission(bet.child("commission"))
+                rule.commission = self._commission(rule, bet.child("commission", ("rate", "base", "taken", "source")))
             if stage != "line":
-                rule.change = ("increase", "reduce", "take_down")
+                rule.change = CHANGES
             if working.has(kind):
                 rule.switchable = True
-                rule.works_on_come_out = working.child(kind).flag("come_out")
+                rule.works_on_come_out = working.child(kind, ("come_out", "source")).flag("come_out")
             self._rules[(kind, rule.number)] = rule
+
+    def _numbered(self, kind: str, rank: int, stage: str, name: str, numbers: RuleData) -> "list[BetRule]":
+        rules = []
+        for key in numbers.keys():
+            number = _number(key, numbers.place)
+            entry = numbers.child(key, _RESULT_FIELDS + ("max", "max_source", "source"))
+            rule = BetRule(kind, number, rank, stage, name)
+            self._results(rule, entry)
+            if stage == "odds" or entry.has("max"):
+                rule.max_share = entry.ratio("max")
+            rules.append(rule)
+        if not rules:
+            raise RuleError(numbers.place + " must name at least one number")
+        return rules
 
     def _line(self, kind: str, rank: int, name: str, bet: "RuleData") -> "list[BetRule]":
         """A line bet is one rule before it has its number and one for each number it may travel to."""
         pays = bet.ratio("pays")
         wrong = bet.choice("side", ("right", "wrong")) == "wrong"
-        change = bet.child("change")
+        change = bet.child("change", ("first_roll", "with_number", "source"))
         first = BetRule(kind, None, rank, "line", name)
-        first.change = tuple(change.texts("first_roll"))
+        first.change = _changes(change, "first_roll")
         first.places_at = bet.choice("placed", ("come_out", "point"))
         first.silent_move = first.places_at == "come_out"
-        self._results(first, bet.child("first_roll"))
+        self._results(first, bet.child("first_roll", _RESULT_FIELDS))
         rules = [first]
         for number in NUMBERS:
             for index in _throws(str(number), bet.place):
                 first.outcomes[index] = self._outcome(MOVE, to=number)
             rule = BetRule(kind, number, rank, "line", name)
-            rule.change = tuple(change.texts("with_number"))
+            rule.change = _changes(change, "with_number")
             won, lost = self._outcome(WIN, pays[0], pays[1]), self._outcome(LOSE)
             for index in _throws(str(number), bet.place):
                 rule.outcomes[index] = lost if wrong else won
             for index in _throws("7", bet.place):
                 rule.outcomes[index] = won if wrong else lost
             rules.append(rule)
+        if None in first.outcomes:
+            raise RuleError(bet.place + ".first_roll: 2, 3, 7, 11 and 12 must each win, lose or push")
         return rules
 
     def _results(self, rule: BetRule, reader: "RuleData") -> None:
         """Fill `rule.outcomes` from "win" (result to ratio), "lose" and "push" (results)."""
         wins = reader.child("win")
+        for result in wins.keys():
+            if result in reader.texts("lose"):
+                raise RuleError(reader.place + ": " + result + " cannot both win and lose")
         # Totals first, then combinations, so that a combination beats its total.
         for exact in (False, True):
             for result in reader.texts("lose"):
@@ -233,7 +276,9 @@ class RuleSet:
             raise RuleError(place + ": there is no option " + name)
         return self.options[name]
 
-    def _commission(self, reader: "RuleData") -> Commission:
+    def _commission(self, rule: BetRule, reader: "RuleData") -> Commission:
+        if not [outcome for outcome in rule.outcomes if outcome is not None and outcome.result == WIN]:
+            raise RuleError(reader.place + ": a bet that never wins can have no commission")
         num, den = reader.ratio("rate")
         taken = self._option(reader.text("taken"), reader.place)
         return Commission(num, den, reader.choice("base", ("bet", "win")), taken == "up_front")
@@ -244,6 +289,14 @@ class RuleSet:
         if parent is None or parent.stage != "line":
             raise RuleError(bet.place + ".parent: " + kind + " is no line bet of this rule set")
         rule.parent = parent
+
+
+def _changes(change: RuleData, key: str) -> "tuple[str, ...]":
+    changes = change.texts(key)
+    for name in changes:
+        if name not in CHANGES:
+            raise RuleError(change.place + "." + key + ": " + name + " must be one of " + ", ".join(CHANGES))
+    return tuple(changes)
 
 
 def _number(key: str, place: str) -> int:
@@ -281,7 +334,7 @@ def _resolve_options(offered: RuleData, chosen: "dict[str, object]", rules: str)
             raise RuleError("option " + name + " is unknown to " + rules + "; it has " + known)
     resolved = {}
     for name in offered.keys():
-        option = offered.child(name)
+        option = offered.child(name, ("default", "values", "about", "source"))
         option.text("about")
         option.text("source")
         values = option.value("values")
@@ -295,9 +348,9 @@ def _resolve_options(offered: RuleData, chosen: "dict[str, object]", rules: str)
 
 
 def _among(value: object, values: "list[object]") -> bool:
-    # 1 equals True in Python; an option's value must be of the right type as well.
+    # 1 equals True and 1.0 in Python; an option's value must be written as it is offered.
     for known in values:
-        if known == value and type(known) is type(value):
+        if known == value and str(known) == str(value):
             return True
     return False
 

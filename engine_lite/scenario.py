@@ -19,6 +19,10 @@ _RESULT_FIELDS = ("player", "kind", "number", "result", "paid", "returned", "rem
 _FIELDS = ("name", "rules", "options", "unit", "limits", "steps")
 
 
+# More chips than any table sees, and still exact wherever JSON is read.
+CHIPS_MAX = 10**15
+
+
 class ScenarioError(ValueError):
     """A scenario that cannot be played: the message names the step, what is wrong and what would be right."""
 
@@ -107,12 +111,14 @@ def _table(scenario: "dict[str, Any]", load_rules: "Callable[[str], dict[str, An
     if not isinstance(limits, dict) or sorted(limits) != ["max", "min"]:
         raise ScenarioError('limits must be an object such as {"min": 1, "max": 1000}')
     for field, value in (("unit", scenario["unit"]), ("limits.min", limits["min"]), ("limits.max", limits["max"])):
-        if type(value) is not int or value < 1:
-            raise ScenarioError(field + " must be a positive whole number")
+        if type(value) is not int or value < 1 or value > CHIPS_MAX:
+            raise ScenarioError(field + " must be a whole number from 1 to " + str(CHIPS_MAX))
     try:
-        rules = RuleSet(load_rules(name), options)
+        data = load_rules(name)
     except KeyError:
         raise ScenarioError("rules: " + name + " is no rule set that is known here") from None
+    try:
+        rules = RuleSet(data, options)
     except RuleError as error:
         raise ScenarioError("rules: " + str(error)) from error
     try:
@@ -154,13 +160,13 @@ def _check_expect(expect: object) -> None:
         for field in result:
             if field not in _RESULT_FIELDS:
                 raise StepError("expect.results." + str(field), "is no field of a result")
-            if not _whole(result[field]):
-                raise StepError("expect.results." + str(field), "must not be a fraction or an object")
+            if not _is_result_value(field, result[field]):
+                raise StepError("expect.results." + str(field), "must be a whole number or a text, and nothing nested")
 
 
-def _whole(value: object) -> bool:
-    if isinstance(value, list):
-        return all(_whole(item) for item in value)
+def _is_result_value(field: str, value: object) -> bool:
+    if field == "remainder" and isinstance(value, list):
+        return len(value) == 2 and type(value[0]) is int and type(value[1]) is int
     return value is None or isinstance(value, str) or type(value) is int
 
 
@@ -168,7 +174,7 @@ def _difference(expect: "dict[str, Any]", point: "int | None", results: "list[di
     """What was expected and what came, or None where they agree; the order does not matter."""
     if expect["point"] != point:
         return "expected point " + json_text(expect["point"]) + ", came: " + json_text(point)
-    matched = _matching(expect["results"], results)
+    matched = matching(expect["results"], results)
     missing = [expect["results"][i] for i in range(len(expect["results"])) if i not in matched]
     surplus = [results[j] for j in range(len(results)) if j not in matched.values()]
     if missing or surplus:
@@ -176,22 +182,41 @@ def _difference(expect: "dict[str, Any]", point: "int | None", results: "list[di
     return None
 
 
-def _matching(expected: "list[dict[str, Any]]", results: "list[dict[str, Any]]") -> "dict[int, int]":
+def matching(expected: "list[dict[str, Any]]", results: "list[dict[str, Any]]") -> "dict[int, int]":
     """Pair expected results with those that came so that as many as possible are paired (augmenting paths)."""
-    taken: "dict[int, int]" = {}
+    came_for: "dict[int, int]" = {}
+    expected_as: "dict[int, int]" = {}
+    for start in range(len(expected)):
+        reached_from: "dict[int, int]" = {}
+        waiting = [start]
+        while waiting:
+            i = waiting.pop()
+            free = None
+            for j in range(len(results)):
+                if j not in reached_from and _agrees(expected[i], results[j]):
+                    reached_from[j] = i
+                    if j not in expected_as:
+                        free = j
+                        break
+                    waiting.append(expected_as[j])
+            if free is not None:
+                _swap(free, start, reached_from, came_for, expected_as)
+                break
+    return came_for
 
-    def pair(i: int, seen: "list[int]") -> bool:
-        for j in range(len(results)):
-            if j not in seen and _agrees(expected[i], results[j]):
-                seen.append(j)
-                if j not in taken or pair(taken[j], seen):
-                    taken[j] = i
-                    return True
-        return False
 
-    for i in range(len(expected)):
-        pair(i, [])
-    return {i: j for j, i in taken.items()}
+def _swap(
+    j: int, start: int, reached_from: "dict[int, int]", came_for: "dict[int, int]", expected_as: "dict[int, int]"
+) -> None:
+    """Pair along the path that leads from `start` to the free result `j`."""
+    while True:
+        i = reached_from[j]
+        former = came_for.get(i)
+        came_for[i] = j
+        expected_as[j] = i
+        if i == start or former is None:
+            return
+        j = former
 
 
 def _agrees(expected: "dict[str, Any]", came: "dict[str, Any]") -> bool:

@@ -106,8 +106,8 @@ def _check_parts(name: str, body: object, values: bool) -> None:
         if key == "player":
             _check_player(field, value)
         elif key == "kind":
-            if not isinstance(value, str):
-                raise StepError(field, "must be a text")
+            if not isinstance(value, str) or not _printable(value):
+                raise StepError(field, "must be the name of a bet")
         elif key == "on":
             if type(value) is not bool:
                 raise StepError(field, "must be true or false")

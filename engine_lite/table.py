@@ -81,6 +81,9 @@ class Table:
         # For a correction: the state before the last roll, and the steps taken since.
         self._before: "State | None" = None
         self._since: "list[tuple[Any, ...]]" = []
+        # Where the last roll sent line bets: (player, kind) to number.
+        self._moved: "dict[tuple[str, str], int]" = {}
+        self.not_redone: "list[dict[str, Any]]" = []
 
     # What lies on the layout
 
@@ -113,10 +116,16 @@ class Table:
         Raises Refused: unknown_kind, not_offered, unknown_number, bad_amount, not_multiple, not_now, contract,
         needs_parent, below_min or above_max.
         """
-        rule = self._placeable(player, kind, number)
+        rule = self._named(player, kind, number)
+        self._put(player, rule, amount)
+        self._since.append(("bet", player, kind, amount, rule.number))
+
+    def _put(self, player: str, rule: BetRule, amount: int) -> None:
+        self._check_placeable(player, rule)
         if type(amount) is not int or amount < 1:
             raise Refused("bad_amount", "the amount must be a positive whole number")
         self._check_multiple(rule, amount)
+        kind = rule.kind
         key = (player, kind, rule.number)
         old = self._bets.get(key)
         total = amount + (old[1] if old else 0)
@@ -128,7 +137,6 @@ class Table:
         charged = held - (old[2] if old else 0)
         self._pay(player, -amount - charged)
         self.house += charged
-        self._since.append(("bet", player, kind, amount, number))
 
     def reduce(self, player: str, kind: str, amount: int, number: "int | None" = None) -> "list[dict[str, Any]]":
         """Take part of a bet back; returns what is handed back, as results.
@@ -152,7 +160,7 @@ class Table:
             self._check_share(odds_rule, odds[1], left)
         new_held = self._commission_up_front(rule, left)
         self._bets[key] = (rule, left, new_held, button)
-        self._since.append(("reduce", player, kind, amount, number))
+        self._since.append(("reduce", player, kind, amount, rule.number))
         return [self._hand_back(player, rule, amount, held - new_held)]
 
     def take_down(self, player: str, kind: str, number: "int | None" = None) -> "list[dict[str, Any]]":
@@ -167,10 +175,11 @@ class Table:
         handed = []
         for odds_rule, odds in self._odds_on(player, rule):
             del self._bets[(player, odds_rule.kind, odds_rule.number)]
+            self._since.append(("take_down", player, odds_rule.kind, odds[1], odds_rule.number))
             handed.append(self._hand_back(player, odds_rule, odds[1], odds[2]))
         _, amount, held, _ = self._bets.pop(key)
         handed.append(self._hand_back(player, rule, amount, held))
-        self._since.append(("take_down", player, kind, number))
+        self._since.append(("take_down", player, kind, amount, rule.number))
         return handed
 
     def working(
@@ -182,9 +191,11 @@ class Table:
         was named and nothing matches, contract when what matches always works and was to be off, and those of a wrong
         kind or number.
         """
-        if kind is not None:
+        if kind is not None and number is not None:
             self._offered(kind, number)
-        elif number is not None and number not in NUMBERS:
+        elif kind is not None:
+            self._check_offered(kind)
+        elif number is not None and (type(number) is not int or number not in NUMBERS):
             raise Refused("unknown_number", str(number) + " is no box")
         matches = [
             key
@@ -224,6 +235,8 @@ class Table:
         self._check_shooter()
         self._before = self._state()
         self._since = []
+        self._moved = {}
+        self.not_redone = []
         self.roll_number += 1
         index = (first - 1) * 6 + second - 1
         results: "list[tuple[tuple[Any, ...], dict[str, Any]]]" = []
@@ -242,6 +255,7 @@ class Table:
             results.append((_dealing_order(key, bet[0], outcome.result), result))
         for player, kind, to, (_, amount, held, button) in moved:
             self._bets[(player, kind, to)] = (self._known_rule(kind, to), amount, held, button)
+            self._moved[(player, kind)] = to
         self._move_puck(first + second)
         results.sort(key=lambda item: item[0])
         return [result for _, result in results]
@@ -249,30 +263,39 @@ class Table:
     def correct(self, first: int, second: int) -> "list[dict[str, Any]]":
         """Undo the last roll and settle this one in its place; returns the results of the right roll.
 
-        What the players did since is done again. A bet of theirs that the right roll does not allow is handed back and
-        listed last as a `return`. Raises Refused: nothing_to_correct or bad_dice.
+        What the players did since is done again: on the bet that the dealer's chips lie on, which is the one that the
+        right roll has moved, whatever number the wrong one gave it. A bet that the right roll does not allow is handed
+        back and listed last as a `return`; what else could not be done again stands in `not_redone`. Raises Refused:
+        nothing_to_correct or bad_dice.
         """
         if self._before is None:
             raise Refused("nothing_to_correct", "no roll has been entered yet")
-        now, before, since = self._state(), self._before, self._since
+        now, before, since, moved = self._state(), self._before, self._since, self._moved
         self._set_state(before)
         try:
             results = self.roll(first, second)
         except Refused:
             self._set_state(now)
-            self._before, self._since = before, since
+            self._before, self._since, self._moved = before, since, moved
             raise
+        # What each bet is owed that was put down and could not be done again, less what was taken back of it.
+        owed: "dict[Key, int]" = {}
         for step in since:
             try:
-                self._again(step)
+                self._again(step, moved)
             except Refused:
-                if step[0] == "bet":
-                    _, player, kind, amount, number = step
-                    handed: "dict[str, Any]" = {"player": player, "kind": kind, "result": RETURN}
-                    if number is not None:
-                        handed["number"] = number
-                    handed["returned"] = amount
-                    results.append(handed)
+                if step[0] in ("bet", "reduce", "take_down"):
+                    name, player, kind, amount, number = step
+                    key = (player, kind, number)
+                    owed[key] = owed.get(key, 0) + (amount if name == "bet" else -amount)
+        for key in sorted(owed, key=lambda key: (key[0], key[1], key[2] or 0)):
+            said: "dict[str, Any]" = {"player": key[0], "kind": key[1]}
+            if key[2] is not None:
+                said["number"] = key[2]
+            if owed[key] > 0:
+                results.append(_with(said, result=RETURN, returned=owed[key]))
+            elif owed[key] < 0:
+                self.not_redone.append(_with(said, amount=-owed[key]))
         return results
 
     def stake_before_roll(self, player: str, kind: str, number: "int | None") -> int:
@@ -289,6 +312,8 @@ class Table:
         state = _state_to_json(self._state())
         state["before"] = None if self._before is None else _state_to_json(self._before)
         state["since"] = [list(step) for step in self._since]
+        state["moved"] = [[key[0], key[1], self._moved[key]] for key in sorted(self._moved)]
+        state["not_redone"] = [dict(said) for said in self.not_redone]
         return state
 
     def restore(self, snapshot: "dict[str, Any]") -> None:
@@ -297,20 +322,27 @@ class Table:
         before = snapshot["before"]
         self._before = None if before is None else self._state_from_json(before)
         self._since = [tuple(step) for step in snapshot["since"]]
+        self._moved = {(player, kind): to for player, kind, to in snapshot["moved"]}
+        self.not_redone = [dict(said) for said in snapshot["not_redone"]]
 
     # What follows is the table's own
+
+    def _check_offered(self, kind: str) -> None:
+        if kind in self.rules.kinds:
+            return
+        if kind in KINDS:
+            raise Refused("not_offered", self.rules.name + " has no such bet: " + kind)
+        raise Refused("unknown_kind", "there is no bet called " + str(kind))
 
     def _offered(self, kind: str, number: "int | None") -> BetRule:
         """The rule of a kind and number as someone named them, or Refused."""
         rules = self.rules
-        if kind not in rules.kinds:
-            if kind in KINDS:
-                raise Refused("not_offered", rules.name + " has no such bet: " + str(kind))
-            raise Refused("unknown_kind", "there is no bet called " + str(kind))
-        rule = rules.rule(kind, number)
-        if rule is None or (number is not None and type(number) is not int):
+        self._check_offered(kind)
+        whole = number is None or type(number) is int
+        rule = rules.rule(kind, number) if whole else None
+        if rule is None:
             numbers = rules.numbers(kind)
-            if number in NUMBERS and type(number) is int and numbers:
+            if whole and number in NUMBERS and numbers:
                 raise Refused("not_offered", rules.name + " has no such bet: " + kind + " " + str(number))
             if not numbers:
                 raise Refused("unknown_number", kind + " takes no number")
@@ -345,26 +377,22 @@ class Table:
             raise ValueError(self.rules.name + " has no " + str(kind) + " " + str(number))
         return rule
 
-    def _placeable(self, player: str, kind: str, number: "int | None") -> BetRule:
-        """The rule under which a bet may be put down or added to now, or Refused."""
-        rule = self._named(player, kind, number)
+    def _check_placeable(self, player: str, rule: BetRule) -> None:
+        """Whether a bet may be put down or added to now, or Refused."""
         if rule.stage == "odds":
             assert rule.parent is not None
-            self._needs_parent(player, kind, rule.parent.kind, rule.number)
-            return rule
-        standing = (player, kind, rule.number) in self._bets
-        if standing:
+            self._needs_parent(player, rule.kind, rule.parent.kind, rule.number)
+        elif (player, rule.kind, rule.number) in self._bets:
             if "increase" not in rule.change:
                 raise Refused("contract", rule.name + " may not be increased now")
-            return rule
-        if rule.stage == "line":
-            if rule.number is not None:
-                raise Refused("not_now", rule.name + " is no longer taken: it already has its number")
-            if rule.places_at == "come_out" and self.point is not None:
+        elif rule.stage == "line":
+            first = self._known_rule(rule.kind, None)
+            if first.places_at == "come_out" and self.point is not None:
                 raise Refused("not_now", rule.name + " is taken on a come-out only")
-            if rule.places_at == "point" and self.point is None:
+            if first.places_at == "point" and self.point is None:
                 raise Refused("not_now", rule.name + " is taken only after a point is made")
-        return rule
+            if rule.number is not None:
+                raise Refused("not_now", rule.name + " goes to its number by a roll only")
 
     def _needs_parent(self, player: str, kind: str, parent_kind: str, number: "int | None") -> None:
         if (player, parent_kind, number) not in self._bets:
@@ -450,6 +478,9 @@ class Table:
             # Taken from the win; or, where it is taken beforehand, for the bet that stays up and plays again.
             if rule.commission is not None and (not rule.commission.up_front or rule.stays_up):
                 commission = rule.commission.due(amount, outcome, self.unit)
+                if not rule.commission.up_front:
+                    # A bet that wins never costs its player anything.
+                    commission = min(commission, paid)
             if paid:
                 said["paid"] = paid
             left = exact - paid * outcome.den
@@ -517,6 +548,8 @@ class Table:
         self._bets = dict(bets)
         self._before = None
         self._since = []
+        self._moved = {}
+        self.not_redone = []
 
     def _state_from_json(self, state: "dict[str, Any]") -> "State":
         bets: "dict[Key, Bet]" = {}
@@ -533,19 +566,34 @@ class Table:
             bets,
         )
 
-    def _again(self, step: "tuple[Any, ...]") -> None:
-        """Do once more what a player did after the roll that is being corrected."""
+    def _again(self, step: "tuple[Any, ...]", moved: "dict[tuple[str, str], int]") -> None:
+        """Do once more what a player did after the roll that is being corrected; `moved`: where that roll sent bets."""
         name, arguments = step[0], step[1:]
-        if name == "bet":
-            self.place(*arguments)
-        elif name == "reduce":
-            self.reduce(*arguments)
-        elif name == "take_down":
-            self.take_down(*arguments)
-        elif name == "working":
-            self.working(*arguments)
+        if name == "working":
+            on, player, kind, number = arguments
+            self.working(on, player, kind, number)
+        elif name == "shooter":
+            self.set_shooter(arguments[0])
         else:
-            self.set_shooter(*arguments)
+            player, kind, amount, number = arguments
+            rule = self._followed(player, kind, number, moved)
+            if name == "bet":
+                self._put(player, rule, amount)
+                self._since.append(("bet", player, kind, amount, rule.number))
+            elif (player, kind, rule.number) not in self._bets:
+                raise Refused("no_such_bet", "there is no such bet on the layout")
+            elif name == "reduce":
+                self.reduce(player, kind, amount, rule.number)
+            else:
+                self.take_down(player, kind, rule.number)
+
+    def _followed(self, player: str, kind: str, number: "int | None", moved: "dict[tuple[str, str], int]") -> BetRule:
+        """The rule of the bet that was meant: where the wrong roll moved a line bet, the one the right roll moved."""
+        rule = self._known_rule(kind, number)
+        line = rule.parent.kind if rule.parent is not None else kind
+        if number is not None and moved.get((player, line)) == number and (player, line) in self._moved:
+            return self._known_rule(kind, self._moved[(player, line)])
+        return rule
 
 
 _RETURNED = Outcome(RETURN)
@@ -593,6 +641,11 @@ def _state_to_json(state: "State") -> "dict[str, Any]":
             )
         ],
     }
+
+
+def _with(said: "dict[str, Any]", **more: "Any") -> "dict[str, Any]":
+    said.update(more)
+    return said
 
 
 def _greatest_common_divisor(a: int, b: int) -> int:

@@ -21,6 +21,10 @@ def read_json_file(path: Path) -> Any:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise JsonFileError(f"is no JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except JsonFileError:
+        raise
+    except ValueError as error:
+        raise JsonFileError(f"holds a number of too many digits: {error}") from error
     except RecursionError as error:
         raise JsonFileError("is nested too deeply") from error
 

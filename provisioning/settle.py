@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from engine_lite import rule_sets
+from engine_lite.rule_data import RuleError
+from engine_lite.rules import RuleSet
 from engine_lite.scenario import Play, ScenarioError, play, prepare
 from provisioning.json_file import JsonFileError, read_json_file
 
@@ -20,35 +22,40 @@ def settle(files: Sequence[Path], rules: str | None) -> int:
     error, and nothing of any file is played).
     """
     prepared: list[tuple[Path, Play]] = []
-    load = _loader(rules)
+    try:
+        load = _loader(rules)
+    except (RuleError, JsonFileError) as error:
+        _complain(f"{rules}: {error}")
+        return NOT_PLAYED
     for path in files:
         try:
             prepared.append((path, prepare(read_json_file(path), load, rules)))
         except (ScenarioError, JsonFileError) as error:
-            print(f"{path}: {error}", file=sys.stderr)
+            _complain(f"{path}: {error}")
             return NOT_PLAYED
     failed = False
     for path, scenario in prepared:
         failures: list[str] = []
         play(scenario, print, failures.append)
         for failure in failures:
-            print(f"{path}: {failure}", file=sys.stderr)
+            _complain(f"{path}: {failure}")
         failed = failed or bool(failures)
     return FAILED if failed else HELD
 
 
 def _loader(rules: str | None) -> Callable[[str], dict[str, Any]]:
-    """Rule sets by name; `rules` may be a file instead."""
+    """Rule sets by name; `rules` may be a file instead, which is checked first. Raises JsonFileError or RuleError."""
     if rules is None or rules in rule_sets.NAMES:
         return rule_sets.load
     path = Path(rules)
+    if not path.exists():
+        raise JsonFileError("is neither a file nor one of " + ", ".join(rule_sets.NAMES))
+    data = read_json_file(path)
+    RuleSet(data)
+    return lambda _name: data
 
-    def load(name: str) -> dict[str, Any]:
-        if not path.is_file():
-            raise KeyError(name)
-        data = read_json_file(path)
-        if not isinstance(data, dict):
-            raise JsonFileError("a rule file must hold one JSON object")
-        return data
 
-    return load
+def _complain(text: str) -> None:
+    """One line on standard error, whatever the text holds."""
+    visible = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+    print(visible, file=sys.stderr)

@@ -110,12 +110,10 @@ def test_what_the_players_did_since_is_done_again() -> None:
         # A point that was none: no come bet; nor odds on its number.
         ("come", None, 10, (2, 2), (1, 1)),
         ("pass_odds", 4, 20, (2, 2), (1, 1)),
-        # Another point: the odds were put on 4.
-        ("pass_odds", 4, 20, (2, 2), (3, 3)),
         # No point that was one: the line is closed to B.
         ("pass_line", None, 10, (1, 1), (2, 2)),
     ],
-    ids=["come", "odds on a lost line", "odds on another point", "line"],
+    ids=["come", "odds on a lost line", "line"],
 )
 def test_a_bet_made_since_that_no_longer_stands_is_handed_back_and_listed_last(
     kind: str, number: int | None, amount: int, wrong: tuple[int, int], right: tuple[int, int]
@@ -200,3 +198,52 @@ def test_the_roll_can_still_be_corrected_after_a_snapshot_was_taken_up_again() -
     fresh.restore(table.snapshot())
     assert fresh.correct(2, 4) == table.correct(2, 4)
     assert fresh.snapshot() == table.snapshot()
+
+
+def test_odds_stay_with_the_bet_that_the_right_roll_sent_elsewhere() -> None:
+    table = table_of("us-vegas")
+    table.place("A", "pass_line", 10)
+    table.roll(2, 2)
+    table.place("A", "pass_odds", 20, 4)
+    # The chips lie behind the line all the while; the point was six.
+    assert table.correct(3, 3) == []
+    assert [(bet["kind"], bet["number"], bet["amount"]) for bet in table.bets()] == [
+        ("pass_line", 6, 10),
+        ("pass_odds", 6, 20),
+    ]
+
+
+def test_a_bet_taken_down_since_is_down_wherever_the_right_roll_sent_it() -> None:
+    table = table_of("us-vegas")
+    table.place("A", "pass_line", 10)
+    table.roll(4, 5)
+    table.place("B", "dont_come", 10)
+    table.roll(2, 2)
+    table.take_down("B", "dont_come", 4)
+    table.correct(3, 3)
+    assert [(bet["player"], bet["kind"]) for bet in table.bets()] == [("A", "pass_line")]
+    assert table.players == {"A": -10, "B": 0}
+    assert table.not_redone == []
+
+
+def test_a_bet_taken_down_since_that_the_right_roll_had_collected_is_said_to_be_owed() -> None:
+    table = table_of("es-1979")
+    table.place("A", "place", 12, 6)
+    table.roll(4, 5)
+    table.take_down("A", "place", 6)
+    # It was a seven: the twelve that A holds again were lost.
+    assert table.correct(3, 4) == [{"player": "A", "kind": "place", "number": 6, "result": "lose"}]
+    assert table.not_redone == [{"player": "A", "kind": "place", "number": 6, "amount": 12}]
+    assert table.players == {"A": -12}
+    assert money(table) == 0
+
+
+def test_odds_put_down_and_taken_back_with_their_line_since_are_owed_to_nobody() -> None:
+    table = table_of("us-vegas")
+    table.place("A", "dont_pass", 10)
+    table.roll(2, 2)
+    table.place("A", "dont_pass_odds", 20)
+    table.take_down("A", "dont_pass")
+    # Seven on the come-out: the don't pass had lost, the odds were never on.
+    assert table.correct(3, 4) == [{"player": "A", "kind": "dont_pass", "result": "lose"}]
+    assert table.not_redone == [{"player": "A", "kind": "dont_pass", "number": 4, "amount": 10}]

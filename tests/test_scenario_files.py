@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine_lite.scenario import matching
 from provisioning.command_line import main
 
 HERE = Path(__file__).parent
@@ -135,3 +136,13 @@ def test_one_wrong_file_among_sound_ones_fails_the_run_and_only_it_is_named(
     told = capsys.readouterr()
     assert [line.split(":")[0] for line in told.err.splitlines()] == [str(wrong)]
     assert len(told.out.splitlines()) == 6
+
+
+def test_many_results_that_look_alike_are_matched_at_once() -> None:
+    """A thousand expectations, each agreeing with each result, and one more than there are results."""
+    results = [{"player": str(number), "kind": "field", "result": "lose"} for number in range(1000)]
+    loose = [{"kind": "field", "result": "lose"}] * 1000
+    assert len(matching(loose, results)) == 1000
+    assert len(matching([*loose, results[0]], results)) == 1000
+    # The loose one must make room for the exact one.
+    assert matching([loose[0], results[0]], results[:2]) == {0: 1, 1: 0}

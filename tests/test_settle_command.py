@@ -105,6 +105,10 @@ BAD_FILES: dict[str, tuple[str | bytes | dict[str, Any], list[str]]] = {
     "an expected field that is none": (scenario(expecting(payed=5)), ["step 1", "payed"]),
     "an expected fraction": (scenario(expecting(paid=5.5)), ["step 1", "paid"]),
     "a kind over two lines": (scenario(field_bet(kind="a\nb")), ["step 1", "bet.kind"]),
+    "a kind that is no text": (
+        scenario(field_bet(kind="a \ud800") | {"refused": "unknown_kind"}),
+        ["step 1", "bet.kind"],
+    ),
     "a rule set over two lines": (scenario(rules="a\nb"), ["rules"]),
     "an option over two lines": (scenario(options={"a\nb": 1}), ["option"]),
     "a field over two lines": (scenario(**{"a\nb": 1}), ["field"]),
@@ -181,7 +185,6 @@ NO_DICE: list[object] = [0, 7, 1.0, "1", True, None]
 REFUSED_AS_SAID: list[tuple[dict[str, Any], str]] = [
     *((field_bet(amount=amount), "bad_amount") for amount in NO_AMOUNTS),
     (field_bet(kind="feild"), "unknown_kind"),
-    (field_bet(kind="a\nb \ud800"), "unknown_kind"),
     *((field_bet(kind="place", number=number), "unknown_number") for number in NO_NUMBERS),
     *(({"roll": [first, 1]}, "bad_dice") for first in NO_DICE),
     ({"correct": [0, 0]}, "nothing_to_correct"),

@@ -117,6 +117,15 @@ def test_an_off_button_stays_until_an_on_button_is_laid() -> None:
     assert results_of(table.roll(3, 4), "place") == ["lose"]
 
 
+def test_a_button_stays_on_a_bet_that_is_added_to_or_reduced() -> None:
+    table = six_in_phase("us-vegas", "place", "point")
+    table.working(False, "A", "place", 6)
+    table.place("A", "place", 12, 6)
+    table.reduce("A", "place", 6, 6)
+    assert table.roll(3, 4) == []
+    assert [(bet["amount"], bet["button"]) for bet in table.bets()] == [(18, False)]
+
+
 def test_a_button_that_names_nothing_means_every_bet_that_takes_one() -> None:
     table = table_of("es-1979")
     assert table.working(False) == 0

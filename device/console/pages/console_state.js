@@ -65,6 +65,7 @@ export const money = (amount) =>
 export const currentSet = () => rules?.sets.find((set) => set.name === (state?.table.rules ?? rules.current)) ?? null;
 export const betEntry = (kind) => currentSet()?.bets.find((bet) => bet.kind === kind) ?? null;
 export const plain = (code) => String(code).replaceAll("_", " ");
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const kindName = (kind) => betEntry(kind)?.name ?? plain(kind);
 export const betName = (bet) => (bet.number ? `${kindName(bet.kind)} ${bet.number}` : kindName(bet.kind));
 export const reasonText = (reason) => currentSet()?.no_roll[reason] ?? plain(reason);
@@ -149,7 +150,7 @@ export async function deliver(action) {
 }
 
 export function notice(text, code) {
-  byId("notice").textContent = text.charAt(0).toUpperCase() + text.slice(1);
+  byId("notice").textContent = sentence(text);
   byId("notice").dataset.code = code;
   byId("notice").hidden = false;
   clearTimeout(noticeTimer);

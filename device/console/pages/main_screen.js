@@ -10,6 +10,7 @@ import {
   plain,
   reasonText,
   rulesRead,
+  sentence,
   setAvailable,
   state,
 } from "./console_state.js";
@@ -17,17 +18,27 @@ import { drawDie, element } from "./terminal.js";
 
 const BOXES = [4, 5, 6, 8, 9, 10];
 
+let shownRoll = null;
+let settling = false; // whether the undoing of a wrong roll is done with, and the right one is shown
+
 export function renderMainScreen() {
   renderStatus();
   renderGame();
   renderPuck();
   draw("alerts", state.alerts, renderAlerts);
-  draw("results", [state.last_roll, state.table, rulesRead], renderResults);
+  draw("results", [state.last_roll, state.table, rulesRead], () => {
+    const roll = JSON.stringify(state.last_roll);
+    if (roll !== shownRoll) settling = false;
+    shownRoll = roll;
+    renderResults();
+  });
 }
 
 /** Lists that scroll say how much of them lies below the edge. */
 export function buildMainScreen() {
-  for (const id of ["collect-list", "pay-list", "alert-list"]) {
+  byId("step-undo").addEventListener("click", () => showStep(false));
+  byId("step-settle").addEventListener("click", () => showStep(true));
+  for (const id of ["undo-take-list", "undo-give-list", "collect-list", "pay-list", "alert-list"]) {
     const list = byId(id);
     list.addEventListener("scroll", () => countMore(list), { passive: true });
     new ResizeObserver(() => countMore(list)).observe(list);
@@ -154,59 +165,110 @@ function puckMessage(puck, place) {
   if (puck.state === "lifted") return TEXT.puck_lifted;
   if (puck.agrees !== false) return TEXT.puck_right;
   if (puck.position === puck.expected.position) return TEXT.puck_turn(TEXT[`puck_${puck.expected.face}`]);
-  return TEXT.puck_move(place(puck.expected.position));
+  const move = puck.expected.face === "on" ? TEXT.puck_move_on : TEXT.puck_move;
+  return move(place(puck.expected.position));
 }
 
-/** What must be put right comes first; what the rule set always says stays in one quiet line each. */
+// What changes the meaning of the next touch comes first, then what must be put right; what the rule set always says
+// stays in one quiet line each, at the end. A code that is not named here is taken as something to put right.
+const ALERTS_FIRST = ["correcting", "notice", "node_offline", "uplink_fenced"];
+const ALERTS_LAST = ["input_unavailable", "rule_warning"];
+
+function alertRank({ code }) {
+  const first = ALERTS_FIRST.indexOf(code);
+  return first >= 0 ? first : ALERTS_FIRST.length + 1 + ALERTS_LAST.indexOf(code);
+}
+
 function renderAlerts() {
-  const standing = (alert) => alert.code === "rule_warning";
   const list = byId("alert-list");
-  const sorted = [...state.alerts].sort((a, b) => standing(a) - standing(b));
+  // The strip above says of the puck what its alert says, in larger letters.
+  const told = state.alerts.filter((alert) => alert.code !== "puck_misplaced");
+  const sorted = told.sort((a, b) => alertRank(a) - alertRank(b));
   list.replaceChildren(
-    ...sorted.map((alert) => element("li", { "data-code": alert.code, title: alert.text }, alert.text)),
+    ...sorted.map(({ code, text }) =>
+      element("li", { "data-code": code, title: text }, TEXT.alerts[code]?.(text) ?? sentence(text)),
+    ),
   );
   countMore(list);
 }
 
 function renderResults() {
   const last = state.last_roll;
+  const undone = last?.undone ?? [];
   const results = last?.results ?? [];
-  const collected = results.filter((result) => result.result === "lose");
-  const paid = results.filter((result) => result.result !== "lose");
-  const sum = (list, of) => list.reduce((total, result) => total + (of(result) ?? 0), 0);
-  showPart(
-    "collect",
-    collected,
-    sum(collected, (result) => result.amount),
-  );
-  showPart("pay", paid, sum(paid, net));
-  byId("results").dataset.split =
-    collected.length === 0 && paid.length === 0
-      ? "none"
-      : collected.length === 0
-        ? "pay"
-        : paid.length === 0
-          ? "collect"
-          : "both";
-  // The rule set's warnings have the room of the results until there is a roll; later the help page has them.
+  const showing = undone.length > 0 && !settling;
+  const parts = [
+    showPart("undo-take", undone.filter(isPaid), net, takenBack),
+    showPart("undo-give", undone.filter(isCollected), stake, takenBack),
+    showPart("collect", results.filter(isCollected), stake, settled),
+    showPart("pay", results.filter(isPaid), net, settled),
+  ];
+  parts.forEach(({ part }, index) => {
+    byId(part).hidden = last === null || showing !== index < 2;
+  });
+  const [left, right] = showing ? parts.slice(0, 2) : parts.slice(2);
+  byId("results").dataset.empty = [left, right]
+    .flatMap(({ count }, index) => (count === 0 ? [["left", "right"][index]] : []))
+    .join(" ");
+  showSteps(undone.length > 0, parts);
+  // The rules have the room of the results until there is a roll; later the help page has them.
   byId("warning-list").hidden = last !== null;
   byId("warning-list").replaceChildren(
     ...[state.table.title, ...state.table.warnings].map((text) => element("li", {}, text)),
   );
 }
 
-const net = (result) => (result.paid ?? 0) - (result.commission ?? 0);
-
-function showPart(part, results, sum) {
-  byId(`${part}-count`).textContent = results.length;
-  byId(`${part}-sum`).textContent = sum ? money(sum) : "";
-  const list = byId(`${part}-list`);
-  list.replaceChildren(...results.map(resultRow));
-  list.scrollTop = 0;
-  countMore(list);
+/** After a correction the hands work twice: first they undo the wrong roll, then they settle the right one. */
+function showSteps(corrected, [take, give, collect, pay]) {
+  byId("steps").hidden = !corrected;
+  if (!corrected) return;
+  const step = (id, pressed, words, sums) => {
+    byId(id).setAttribute("aria-pressed", String(pressed));
+    byId(id).replaceChildren(element("b", {}, words), element("small", {}, sums));
+  };
+  const sums = (one, two, first, second) => TEXT.sums(one, money(first.total), two, money(second.total));
+  step("step-undo", !settling, TEXT.step_undo, sums(TEXT.undo_take, TEXT.undo_give, take, give));
+  step(
+    "step-settle",
+    settling,
+    TEXT.step_settle(state.last_roll.dice.join("-")),
+    sums(TEXT.collect, TEXT.pay, collect, pay),
+  );
 }
 
-function resultRow(result) {
+function showStep(settle) {
+  settling = settle;
+  renderResults();
+}
+
+const isCollected = ({ result }) => result === "lose";
+const isPaid = (result) => !isCollected(result);
+const net = (result) => (result.paid ?? 0) - (result.commission ?? 0);
+const stake = (result) => result.amount ?? 0;
+
+/** Fills one list; `worth` is what a result adds to the total, `say` gives its figure and notes. */
+function showPart(part, results, worth, say) {
+  const total = results.reduce((sum, result) => sum + worth(result), 0);
+  byId(`${part}-count`).textContent = results.length;
+  byId(`${part}-sum`).textContent = results.length ? money(total) : "";
+  const list = byId(`${part}-list`);
+  list.replaceChildren(...results.map((result) => resultRow(result, ...say(result))));
+  list.scrollTop = 0;
+  countMore(list);
+  return { part, count: results.length, total };
+}
+
+/** The figure and the notes that turn a result round. */
+function takenBack(result) {
+  const { returned = 0 } = result;
+  if (result.result === "win") return [money(net(result)), [returned ? TEXT.stake_to_layout(money(returned)) : null]];
+  if (result.result === "lose") return [money(stake(result)), [TEXT.to_layout]];
+  if (result.result === "move") return [TEXT.back_from(result.to), []];
+  return [money(returned), [TEXT.to_layout]];
+}
+
+/** The figure and the notes that say what a result pays or collects. */
+function settled(result) {
   const { paid = 0, returned = 0, commission = 0, remainder = null } = result;
   let amount = "";
   const notes = [];
@@ -217,7 +279,7 @@ function resultRow(result) {
       returned ? TEXT.stake_back(money(returned)) : TEXT.stays_up,
     );
   } else if (result.result === "lose") {
-    amount = result.amount ? money(result.amount) : "";
+    amount = money(stake(result));
   } else if (result.result === "move") {
     amount = TEXT.moves_to(result.to);
   } else {
@@ -225,6 +287,11 @@ function resultRow(result) {
     notes.push(result.result === "push" ? TEXT.push : TEXT.returned);
   }
   if (remainder && remainder[0]) notes.push(TEXT.remainder(remainder[0], remainder[1]));
+  return [amount, notes];
+}
+
+function resultRow(result, figure, notes) {
+  const { paid = 0, returned = 0, amount = null } = result;
   return element(
     "li",
     {
@@ -234,10 +301,11 @@ function resultRow(result) {
       "data-result": result.result,
       "data-paid": paid,
       "data-returned": returned,
+      "data-amount": amount,
     },
     element("span", { class: "player", title: result.player }, result.player),
     element("span", { class: "bet" }, betName(result), notesLine(notes)),
-    element("b", {}, amount),
+    element("b", {}, figure),
   );
 }
 

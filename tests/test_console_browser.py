@@ -1,0 +1,483 @@
+"""The console as the boxman has it: a touch screen of 800 x 480 in a real browser, on a terminal that really runs."""
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
+
+from tests.browser_rig import SCREEN, browser, touch_page
+from tests.terminal_rig import TerminalProcess
+
+# The page says that nobody answers two seconds after the last answer; the rest is the browser's own time.
+AWAY_MS = 3000
+TOUCH_PX = 48
+MARKUP = '<img src=x onerror="throw 1"><b>x</b>'
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]:
+    """One virtual table for the whole file."""
+    with TerminalProcess(tmp_path_factory.mktemp("console") / "data") as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser for the whole file."""
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def table(terminal: TerminalProcess) -> TerminalProcess:
+    """The table opened anew: a come-out, nothing on the layout, the puck off, the lid shut, no half-entered die."""
+    while bets := terminal.state()["bets"]:
+        for bet in bets:
+            terminal.post({"take_down": {name: bet[name] for name in ("player", "kind", "number")}})
+        if terminal.state()["bets"]:
+            terminal.do({"roll": [3, 4]})
+    assert terminal.open_table("us-vegas", limits={"min": 5, "max": 500}).status_code == 200
+    terminal.hand(lid="closed")
+    terminal.hand(puck={"position": "off", "face": "off"})
+    terminal.wait_for_state(
+        lambda state: state["puck"]["agrees"] and state["node"]["state"] == "online" and not state["alerts"],
+        "the table is ready",
+    )
+    return terminal
+
+
+@pytest.fixture
+def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
+    """The console on the touch screen, ready for the first touch."""
+    with touch_page(chromium) as console:
+        console.goto(table.address)
+        expect(console.get_by_test_id("die-1")).to_be_enabled()
+        expect(console.get_by_test_id("phase")).to_have_text("Come-out")
+        yield console
+
+
+def bet(table: TerminalProcess, player: str, kind: str, amount: int, number: int | None = None) -> None:
+    table.do({"bet": {"player": player, "kind": kind, "amount": amount, "number": number}})
+
+
+def touch(page: Page, *names: str) -> None:
+    """Touch one thing after the other; each is waited for until it may be touched."""
+    for name in names:
+        page.get_by_test_id(name).tap()
+
+
+def rows(page: Page, name: str) -> Locator:
+    return page.get_by_test_id(name).locator("li")
+
+
+def open_virtual_table(page: Page, table: TerminalProcess) -> Page:
+    """The virtual table in a second page of the same browser."""
+    virtual = page.context.new_page()
+    virtual.goto(f"{table.address}/virtual")
+    expect(virtual.get_by_test_id("virtual-phase")).to_have_text("Come-out")
+    return virtual
+
+
+def sent_steps(page: Page) -> list[Any]:
+    """What the page posts from now on, each as often as it goes out."""
+    sent: list[Any] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.post_data_json)
+
+    page.on("request", note)
+    return sent
+
+
+def test_two_touches_settle_a_roll_and_show_collect_and_pay_in_dealing_order(
+    page: Page, table: TerminalProcess
+) -> None:
+    for player, kind, amount in (("3", "pass_line", 10), ("5", "dont_pass", 20), ("7", "field", 10), ("9", "horn", 20)):
+        bet(table, player, kind, amount)
+    bet(table, "11", "any_craps", 5)
+    touch(page, "die-6")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "6")
+    touch(page, "die-5")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "6-5")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "")
+    # Eleven pays five on the horn's fourth part for 15 to 1, less the other three: 5 * 15 - 15 = 60.
+    expect(rows(page, "collect-list")).to_have_text(["5Don't Pass20", "11Any Craps5"])
+    expect(rows(page, "pay-list")).to_have_text(
+        ["3Pass Linestake 10 back10", "7Fieldstake 10 back10", "9Hornstake 20 back60"]
+    )
+    expect(page.get_by_test_id("collect-sum")).to_have_text("25")
+    expect(page.get_by_test_id("pay-sum")).to_have_text("80")
+    expect(page.get_by_test_id("step-undo")).to_be_hidden()
+    assert table.state()["roll_number"] == 1
+
+
+def test_bets_of_two_players_and_their_odds_go_down_by_touch(page: Page, table: TerminalProcess) -> None:
+    touch(page, "button-bets", "player-3", "kind-pass_line", "chip-5", "chip-5")
+    expect(page.get_by_test_id("bet-amount")).to_contain_text("10")
+    touch(page, "bet-put", "player-8", "kind-dont_pass", "digit-1", "digit-5", "bet-put", "close-bets")
+    table.wait_for_state(lambda state: len(state["bets"]) == 2, "both bets are down")
+    touch(page, "die-2", "die-2")
+    expect(page.get_by_test_id("point")).to_have_text("4")
+    touch(page, "button-bets", "player-3", "kind-pass_odds", "digit-3", "digit-0", "bet-put")
+    touch(page, "player-8", "kind-dont_pass_odds", "digit-4", "digit-0", "bet-put")
+    expect(rows(page, "bets-list")).to_have_text(
+        ["3Pass Line 410", "3Pass Odds 430", "8Don't Pass 415", "8Don't Pass Odds 440"]
+    )
+    touch(page, "close-bets", "die-1", "die-3")
+    # Odds on 4 pay two to one.
+    expect(rows(page, "pay-list")).to_have_text(["3Pass Line 4stake 10 back10", "3Pass Odds 4stake 30 back60"])
+    expect(rows(page, "collect-list")).to_have_text(["8Don't Pass 415", "8Don't Pass Odds 440"])
+
+
+def test_a_refusal_is_said_in_plain_words_and_closes_at_a_touch(page: Page, table: TerminalProcess) -> None:
+    touch(page, "button-bets", "player-3", "kind-pass_line", "digit-3", "bet-put")
+    notice = page.get_by_test_id("notice")
+    expect(notice).to_have_text("The minimum is 5 (below_min)")
+    assert table.state()["bets"] == []
+    notice.tap()
+    expect(notice).to_be_hidden()
+    # What was entered is still there to be mended.
+    touch(page, "digit-0", "bet-put")
+    expect(rows(page, "bets-list")).to_have_text(["3Pass Line30"])
+
+
+def test_a_void_throw_is_said_with_its_reason_and_counts_as_no_roll(page: Page, table: TerminalProcess) -> None:
+    touch(page, "die-4", "button-no-roll", "reason-slid")
+    expect(page.get_by_test_id("overlay-no-roll")).to_be_hidden()
+    expect(page.get_by_test_id("last-roll")).to_contain_text("No roll: Slid")
+    # The die that was half entered belonged to that throw.
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "")
+    assert table.state()["roll_number"] == 0
+
+
+def test_a_correction_shows_what_to_undo_and_then_what_to_settle(page: Page, table: TerminalProcess) -> None:
+    for player, kind, amount in (("3", "pass_line", 10), ("5", "dont_pass", 20), ("7", "field", 10)):
+        bet(table, player, kind, amount)
+    touch(page, "die-6", "die-5")
+    expect(rows(page, "collect-list")).to_have_count(1)
+    touch(page, "button-correct")
+    confirm = page.get_by_test_id("confirm-correct")
+    expect(confirm).to_be_disabled()
+    touch(page, "right-die-2", "right-die-1")
+    expect(confirm).to_have_text("Undo 6-5, settle 2-1")
+    assert table.state()["last_roll"]["dice"] == [6, 5]
+    confirm.tap()
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "2-1")
+    expect(page.get_by_test_id("last-roll")).to_contain_text("corrected")
+    expect(rows(page, "undo-take-list")).to_have_text(["3Pass Linestake 10 to layout10", "7Fieldstake 10 to layout10"])
+    expect(page.get_by_test_id("undo-take-sum")).to_have_text("20")
+    expect(rows(page, "undo-give-list")).to_have_text(["5Don't Passto layout20"])
+    expect(page.get_by_test_id("undo-give-sum")).to_have_text("20")
+    # The right roll waits behind the second step, its totals in sight.
+    expect(page.get_by_test_id("collect-list")).to_be_hidden()
+    expect(page.get_by_test_id("step-undo")).to_contain_text("Take back 20 · Give back 20")
+    expect(page.get_by_test_id("step-settle")).to_contain_text("Settle 2-1")
+    expect(page.get_by_test_id("step-settle")).to_contain_text("Collect 10 · Pay 30")
+    touch(page, "step-settle")
+    expect(page.get_by_test_id("undo-take-list")).to_be_hidden()
+    expect(rows(page, "collect-list")).to_have_text(["3Pass Line10"])
+    expect(rows(page, "pay-list")).to_have_text(["5Don't Passstake 20 back20", "7Fieldstake 10 back10"])
+    touch(page, "step-undo")
+    expect(page.get_by_test_id("undo-take-list")).to_be_visible()
+    # The next roll ends it.
+    touch(page, "die-1", "die-1")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
+    expect(page.get_by_test_id("step-undo")).to_be_hidden()
+    expect(page.get_by_test_id("pay-list")).to_be_visible()
+
+
+def test_a_new_shooter_is_named_by_touch(page: Page, table: TerminalProcess) -> None:
+    expect(page.get_by_test_id("shooter")).to_have_text("No shooter")
+    bet(table, "5", "pass_line", 10)
+    touch(page, "button-new-shooter", "shooter-5")
+    expect(page.get_by_test_id("overlay-shooter")).to_be_hidden()
+    expect(page.get_by_test_id("shooter")).to_have_text("Shooter 5")
+
+
+def test_the_table_opens_under_other_rules_but_not_while_bets_lie_on_it(page: Page, table: TerminalProcess) -> None:
+    bet(table, "5", "pass_line", 10)
+    touch(page, "button-open-table", "rules-es-1979", "field-max", "table-digit-9", "table-digit-0", "confirm-open")
+    notice = page.get_by_test_id("notice")
+    expect(notice).to_contain_text("Bets lie on the layout")
+    assert table.state()["table"]["rules"] == "us-vegas"
+    notice.tap()
+    table.do({"take_down": {"player": "5", "kind": "pass_line"}})
+    touch(page, "confirm-open")
+    expect(page.get_by_test_id("overlay-table")).to_be_hidden()
+    expect(page.locator("#table-rules")).to_have_text("es-1979")
+    assert table.state()["table"]["limits"] == {"min": 5, "max": 90}
+    # What the rule set offers follows: the 1979 Order has no hop bets.
+    touch(page, "button-bets", "group-line")
+    expect(page.get_by_test_id("group-hop")).to_have_count(0)
+
+
+def test_a_misplaced_puck_shows_on_the_strip_until_it_lies_right(page: Page, table: TerminalProcess) -> None:
+    virtual = open_virtual_table(page, table)
+    message = page.get_by_test_id("puck-message")
+    expect(message).to_have_text("Puck in place")
+    touch(page, "die-2", "die-4")
+    expect(message).to_have_text("Move puck to 6, ON")
+    expect(page.get_by_test_id("puck-box-6")).to_have_attribute("data-expected", "true")
+    expect(page.get_by_test_id("puck-box-off")).to_have_attribute("data-puck", "off")
+    touch(virtual, "virtual-puck-8")
+    expect(page.get_by_test_id("puck-box-8")).to_have_attribute("data-puck", "on")
+    expect(message).to_have_attribute("data-agrees", "false")
+    touch(virtual, "virtual-puck-6")
+    expect(message).to_have_text("Puck in place")
+    expect(page.get_by_test_id("puck-box-6")).to_have_attribute("data-puck", "on")
+    touch(virtual, "virtual-lift")
+    expect(message).to_have_text("Puck lifted")
+
+
+def test_buttons_lid_and_dice_keys_of_the_table_reach_the_console(page: Page, table: TerminalProcess) -> None:
+    virtual = open_virtual_table(page, table)
+    bet(table, "3", "place", 12, 8)
+    touch(virtual, "virtual-button-box_8")
+    expect(page.get_by_test_id("puck-box-8")).to_have_attribute("data-picked", "")
+    touch(virtual, "virtual-button-buy")
+    expect(page.get_by_test_id("puck-box-8")).to_contain_text("buy")
+    expect(virtual.get_by_test_id("virtual-button-buy")).to_have_attribute("data-lamp", "true")
+    touch(virtual, "virtual-button-lay")
+    expect(rows(page, "alert-list")).to_have_text(["Press a box button before LAY."])
+    touch(virtual, "virtual-lid")
+    expect(page.get_by_test_id("reserve")).to_have_attribute("data-state", "open")
+    expect(page.get_by_test_id("alert-list")).to_contain_text("The lid of the dice reserve is open.")
+    touch(virtual, "virtual-lid")
+    expect(page.get_by_test_id("reserve")).to_have_attribute("data-state", "closed")
+    touch(virtual, "virtual-key-3")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "3")
+    touch(virtual, "virtual-key-5")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-5")
+    # Holding key 1 takes it back: the next two dice, here touched on the screen, correct the roll.
+    touch(virtual, "virtual-hold-1")
+    expect(page.get_by_test_id("alert-list")).to_contain_text("The next two dice correct the last roll.")
+    page.bring_to_front()
+    touch(page, "die-3", "die-6")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-6")
+    assert table.state()["roll_number"] == 1
+
+
+def test_alerts_stand_in_the_order_of_what_they_change_for_the_next_touch(page: Page, table: TerminalProcess) -> None:
+    bet(table, "3", "field", 10)
+    table.do({"roll": [2, 2]})
+    told = table.state() | {
+        "node": {"state": "offline"},
+        "uplink": {"state": "fenced", "undelivered": 12, "last_error": "event 7 in the central log is not the one"},
+        "alerts": [
+            {"code": "puck_misplaced", "text": "The puck is on OFF; put it on 4, face ON."},
+            {"code": "rule_warning", "text": "Juego de 7 pays fifteen times the bet."},
+            {"code": "input_unavailable", "text": "box_6: pin 17 is busy"},
+            {"code": "reserve_open", "text": "The lid of the dice reserve is open."},
+            {"code": "uplink_fenced", "text": "event 7 in the central log is not the one"},
+            {"code": "node_offline", "text": "The I/O node does not answer; enter dice on the screen."},
+            {"code": "notice", "text": "Press a box button before BUY."},
+            {"code": "correcting", "text": "The next two dice correct the last roll."},
+        ],
+    }
+    page.route("**/api/stream", lambda route: route.abort())
+    page.route("**/api/state", lambda route: route.fulfill(json=told))
+    page.reload()
+    # The puck's own strip says what the alert of the puck says.
+    expect(page.get_by_test_id("puck-message")).to_have_text("Move puck to 4, ON")
+    expect(rows(page, "alert-list")).to_have_text(
+        [
+            "The next two dice correct the last roll.",
+            "Press a box button before BUY.",
+            "The I/O node does not answer; enter dice on the screen.",
+            "Nothing reaches the centre: another unit reports as this table. Play on; tell the supervisor.",
+            "The lid of the dice reserve is open.",
+            "Input box_6: pin 17 is busy",
+            "Juego de 7 pays fifteen times the bet.",
+        ]
+    )
+    expect(page.get_by_test_id("pay-list")).to_contain_text("Field")
+    touch(page, "button-help")
+    expect(page.get_by_test_id("help-status")).to_contain_text("event 7 in the central log is not the one")
+
+
+def test_a_keyboard_enters_dice_and_amounts(page: Page, table: TerminalProcess) -> None:
+    die_one = page.get_by_test_id("die-one")
+    page.keyboard.press("2")
+    expect(die_one).to_have_attribute("data-value", "2")
+    page.keyboard.press("Escape")
+    expect(die_one).to_have_attribute("data-value", "")
+    touch(page, "button-bets", "player-3", "kind-pass_line")
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    expect(rows(page, "bets-list")).to_have_text(["3Pass Line15"])
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("overlay-bets")).to_be_hidden()
+    page.keyboard.press("6")
+    expect(die_one).to_have_attribute("data-value", "6")
+    # The same key rests for a moment, against a finger that trembles.
+    expect(page.get_by_test_id("die-6")).to_be_enabled()
+    page.keyboard.press("6")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "6-6")
+    touch(page, "button-correct")
+    page.keyboard.press("5")
+    page.keyboard.press("6")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "5-6")
+    assert table.state()["roll_number"] == 1
+
+
+def test_a_terminal_that_goes_between_two_touches_is_said_in_red_and_comes_back(
+    page: Page, table: TerminalProcess
+) -> None:
+    sent = sent_steps(page)
+    offline = page.get_by_test_id("offline")
+    touch(page, "die-3")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "3")
+    table.kill()
+    expect(offline).to_be_visible(timeout=AWAY_MS)
+    expect(offline).to_contain_text("The terminal does not answer.")
+    expect(offline).to_have_css("background-color", "rgb(200, 30, 30)")
+    expect(page.get_by_test_id("die-4")).to_be_disabled()
+    table.start()
+    expect(offline).to_be_hidden()
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "3")
+    touch(page, "die-4")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-4")
+    assert table.state()["roll_number"] == 1
+    assert [body["step"] for body in sent] == [{"roll": [3, 4]}]
+
+
+def test_a_roll_whose_answer_is_lost_in_a_crash_is_entered_once(page: Page, table: TerminalProcess) -> None:
+    sent = sent_steps(page)
+
+    def crash_after_the_roll(route: Route) -> None:
+        assert route.fetch().status == 200
+        table.kill()
+        route.abort()
+
+    page.route("**/api/command", crash_after_the_roll, times=1)
+    touch(page, "die-3", "die-4")
+    expect(page.get_by_test_id("offline")).to_be_visible(timeout=AWAY_MS)
+    table.start()
+    expect(page.get_by_test_id("offline")).to_be_hidden()
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-4")
+    # The keys come back with the answer to the repeated command.
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+    assert len(sent) >= 2
+    assert all(body == sent[0] for body in sent)
+    assert table.state()["roll_number"] == 1
+
+
+def test_a_roll_touched_as_the_terminal_crashes_is_entered_once_when_it_is_back(
+    page: Page, table: TerminalProcess
+) -> None:
+    sent = sent_steps(page)
+    touch(page, "die-3", "die-4")
+    table.kill()
+    expect(page.get_by_test_id("offline")).to_be_visible(timeout=AWAY_MS)
+    table.start()
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-4")
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+    assert all(body == sent[0] for body in sent)
+    assert table.state()["roll_number"] == 1
+
+
+def test_a_roll_touched_while_the_terminal_is_frozen_is_entered_once_when_it_goes_on(
+    page: Page, table: TerminalProcess
+) -> None:
+    sent = sent_steps(page)
+    os.kill(table.pid, signal.SIGSTOP)
+    try:
+        touch(page, "die-3", "die-4")
+        expect(page.get_by_test_id("offline")).to_be_visible(timeout=AWAY_MS)
+        # The page gives the first request up and sends the same again; both will reach the terminal.
+        with page.expect_request("**/api/command"):
+            pass
+    finally:
+        os.kill(table.pid, signal.SIGCONT)
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-4")
+    expect(page.get_by_test_id("offline")).to_be_hidden()
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+    assert all(body == sent[0] for body in sent)
+    assert table.state()["roll_number"] == 1
+
+
+def test_markup_in_a_player_s_name_is_text(page: Page, table: TerminalProcess) -> None:
+    bet(table, MARKUP, "pass_line", 10)
+    bet(table, MARKUP, "field", 10)
+    touch(page, "button-bets")
+    expect(rows(page, "bets-list")).to_have_text([f"{MARKUP}Pass Line10", f"{MARKUP}Field10"])
+    expect(page.get_by_test_id(f"player-{MARKUP}")).to_have_text(MARKUP)
+    touch(page, "close-bets", "button-new-shooter", f"shooter-{MARKUP}")
+    expect(page.get_by_test_id("shooter")).to_have_text(f"Shooter {MARKUP}")
+    touch(page, "die-2", "die-2")
+    expect(rows(page, "pay-list")).to_have_text([f"{MARKUP}Fieldstake 10 back10"])
+    assert page.locator("#stage img").count() == 0
+
+
+# What a finger cannot hit or an eye cannot read, in words: visible buttons that are too small, that reach beyond the
+# screen, or whose own words are cut off.
+_MISFITS = """(least) => {
+  const faults = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) faults.push(`the page is ${root.scrollWidth} px wide`);
+  for (const box of document.querySelectorAll("main, .overlay:not([hidden]), .overlay:not([hidden]) div"))
+    if (box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+      faults.push(`${box.id || box.className} overflows: ${box.scrollWidth} in ${box.clientWidth}`);
+  for (const button of document.querySelectorAll("button")) {
+    if (!button.checkVisibility()) continue;
+    const { left, right, width, height } = button.getBoundingClientRect();
+    const name = `${button.dataset.testid} (${Math.round(width)} x ${Math.round(height)})`;
+    if (width < least || height < least) faults.push(`${name} is too small`);
+    if (left < 0 || right > innerWidth) faults.push(`${name} leaves the screen`);
+    const named = button.matches(".named");
+    if (!named && (button.scrollWidth > button.clientWidth + 1 || button.scrollHeight > button.clientHeight + 1))
+      faults.push(`${name} cuts its words off`);
+  }
+  return faults;
+}"""
+
+_DIALOGS = {
+    "button-bets": ("group-line", "group-numbers", "kind-place", "group-one_roll", "group-hop"),
+    "button-no-roll": (),
+    "button-correct": ("right-die-1", "right-die-6"),
+    "button-new-shooter": (),
+    "button-open-table": ("rules-es-md-2004", "rules-mo-2010", "rules-cl-scj"),
+    "button-help": (),
+}
+
+
+@pytest.mark.parametrize("screen", [SCREEN, {"width": 1280, "height": 720}], ids=["800x480", "1280x720"])
+def test_every_dialog_fits_the_screen_with_buttons_for_a_finger(
+    page: Page, table: TerminalProcess, screen: ViewportSize
+) -> None:
+    page.set_viewport_size(screen)
+
+    def looks_right(where: str) -> None:
+        assert page.evaluate(_MISFITS, TOUCH_PX) == [], where
+
+    looks_right("before the first roll")
+    for player in ("3", "8", "Señora de los Dados con un nombre largo"):
+        bet(table, player, "pass_line", 500)
+        bet(table, player, "horn", 400)
+    touch(page, "die-6", "die-6")
+    expect(rows(page, "collect-list")).to_have_count(3)
+    table.do({"correct": [2, 2]})
+    expect(page.get_by_test_id("step-undo")).to_be_visible()
+    looks_right("after a correction")
+    table.hand(lid="open")
+    bet(table, "8", "pass_odds", 60, 4)
+    expect(page.get_by_test_id("alert-list")).to_contain_text("lid")
+    looks_right("with alerts")
+    for opener, touches in _DIALOGS.items():
+        touch(page, opener)
+        looks_right(opener)
+        for name in touches:
+            touch(page, name)
+            looks_right(f"{opener}, {name}")
+        page.keyboard.press("Escape")
+    page.goto(f"{table.address}/virtual")
+    expect(page.get_by_test_id("virtual-phase")).to_have_text("Point")
+    looks_right("the virtual table")

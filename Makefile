@@ -30,6 +30,9 @@ test: setup debian-packages
 bench: setup debian-packages
 	$(BIN)/python -m tests.bench
 
+screenshots: setup debian-packages
+	$(BIN)/python -m tests.screenshots
+
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --extra test --extra bench --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 

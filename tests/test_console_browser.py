@@ -190,6 +190,23 @@ def test_a_correction_shows_what_to_undo_and_then_what_to_settle(page: Page, tab
     expect(page.get_by_test_id("pay-list")).to_be_visible()
 
 
+def test_a_bet_taken_up_since_that_the_right_roll_decides_is_taken_back_first(
+    page: Page, table: TerminalProcess
+) -> None:
+    table.do({"roll": [2, 2]})
+    bet(table, "3", "place", 12, 6)
+    table.do({"roll": [1, 2]})
+    table.do({"take_down": {"player": "3", "kind": "place", "number": 6}})
+    bet(table, "5", "come", 10)
+    touch(page, "button-correct", "right-die-3", "right-die-4", "confirm-correct")
+    # Nothing was settled on 1-2, but the seven collects the place bet that player 3 has in hand again.
+    expect(rows(page, "undo-take-list")).to_have_text(["3Place 6taken up since: to layout12"])
+    touch(page, "step-settle")
+    expect(rows(page, "collect-list")).to_have_text(["3Place 612"])
+    # A come bet is not taken on the come-out that the seven leads to.
+    expect(rows(page, "pay-list")).to_have_text(["5Comehanded back10"])
+
+
 def test_a_new_shooter_is_named_by_touch(page: Page, table: TerminalProcess) -> None:
     expect(page.get_by_test_id("shooter")).to_have_text("No shooter")
     bet(table, "5", "pass_line", 10)

@@ -194,7 +194,9 @@ function renderAlerts() {
 
 function renderResults() {
   const last = state.last_roll;
-  const undone = last?.undone ?? [];
+  // What players took up since and the right roll decides lies on the layout again before that is settled.
+  const owed = (last?.not_redone ?? []).map((bet) => ({ ...bet, result: "owed" }));
+  const undone = [...(last?.undone ?? []), ...owed];
   const results = last?.results ?? [];
   const showing = undone.length > 0 && !settling;
   const parts = [
@@ -264,6 +266,7 @@ function takenBack(result) {
   if (result.result === "win") return [money(net(result)), [returned ? TEXT.stake_to_layout(money(returned)) : null]];
   if (result.result === "lose") return [money(stake(result)), [TEXT.to_layout]];
   if (result.result === "move") return [TEXT.back_from(result.to), []];
+  if (result.result === "owed") return [money(stake(result)), [TEXT.taken_up_since]];
   return [money(returned), [TEXT.to_layout]];
 }
 

@@ -116,6 +116,8 @@ class Session:
 
     def command(self, step: dict[str, Any], origin: Origin) -> list[Entry]:
         """Do a step of the right shape (see engine_lite.steps). Raises Refused, and then nothing has changed."""
+        if self.last_roll is not None and sorted(step.get("correct", [])) == sorted(self.last_roll["dice"]):
+            raise Refused("nothing_to_correct", "the last roll was entered as these dice")
         return [self._take(step_name(step), {"step": step} | origin.data())]
 
     def answered(self, command: str) -> dict[str, Any] | None:
@@ -242,6 +244,7 @@ class Session:
         # A reader who comes later sees the inputs as they are found now.
         self.puck = Puck()
         self.unavailable = {}
+        self.notice = None
 
     def _on_stopped(self, _data: dict[str, Any]) -> None:
         self.running = False
@@ -303,7 +306,7 @@ class Session:
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
     def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
-        undone = self.last_roll["results"] if corrected and self.last_roll else []
+        undone = self.last_roll if corrected and self.last_roll else {"dice": None, "results": []}
         self.correcting = False
         self.last_no_roll = None
         self.recent_rolls = [*self.recent_rolls, list(dice)][-RECENT_ROLLS_MAX:]
@@ -317,7 +320,8 @@ class Session:
             "results": [self._with_stake(result) for result in data["results"]],
             "corrected": corrected,
             # After a correction: what the wrong roll had settled and must be taken back.
-            "undone": undone,
+            "undone": undone["results"],
+            "undone_dice": undone["dice"],
             # Bets that players had taken back and that the right roll had decided: the chips are owed.
             "not_redone": data.get("not_redone", []),
         }

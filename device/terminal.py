@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 # Commands waiting for the journal; more than this at once is no boxman.
 QUEUE_MAX = 256
 POLL_S = 0.02
+# A node that is there has said so by then; until then its silence is no alarm.
+NODE_GREETING_S = 5.0
 
 
 class Halted(Exception):
@@ -90,6 +92,7 @@ class Terminal:
             "uplink": {"state": "off", "delivered": 0, "last_error": None},
             "node": {"state": "none"},
         }
+        self._node_met = False
         self._reserve_since: str | None = None
         self._clock_quality = clock.stamp().clock
         self._committed: dict[str, Any] = {}
@@ -281,11 +284,16 @@ class Terminal:
     async def _poll(self, inputs: TableInputs) -> None:
         """Read the hardware's signals at a fixed pace; an edge that was missed is seen at the next look."""
         clock = asyncio.get_running_loop().time
+        started = clock()
         lamps_shown = -1
         while True:
             for received in inputs.poll(int(clock() * 1000)):
                 await self._queue.put(_Work(partial(self._decide, received), None, received))
-            self._set_live("node", {"state": inputs.health()["node"]["state"]})
+            state = inputs.health()["node"]["state"]
+            if state == "offline" and not self._node_met and clock() - started < NODE_GREETING_S:
+                state = "connecting"
+            self._node_met = self._node_met or state == "online"
+            self._set_live("node", {"state": state})
             if self.version != lamps_shown:
                 lamps_shown = self.version
                 inputs.set_lamps(self._lamps())

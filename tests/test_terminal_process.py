@@ -101,7 +101,9 @@ def test_losers_are_shown_with_their_stake_and_a_correction_with_what_it_undid(t
     table.do({"correct": [6, 5]})
     last = table.state()["last_roll"]
     assert last["results"] == [{"player": "3", "kind": "field", "result": "win", "paid": 15, "returned": 15}]
-    assert last["undone"] == [lost]
+    assert (last["undone"], last["undone_dice"]) == ([lost], [5, 2])
+    again = table.post({"correct": [5, 6]})
+    assert (again.status_code, again.json()["refused"]) == (409, "nothing_to_correct")
 
 
 def test_a_command_sent_again_is_not_done_again(table: TerminalProcess) -> None:

@@ -229,7 +229,7 @@ function showSteps(corrected, [take, give, collect, pay]) {
     byId(id).replaceChildren(element("b", {}, words), element("small", {}, sums));
   };
   const sums = (one, two, first, second) => TEXT.sums(one, money(first.total), two, money(second.total));
-  step("step-undo", !settling, TEXT.step_undo, sums(TEXT.undo_take, TEXT.undo_give, take, give));
+  step("step-undo", !settling, TEXT.step_undo(state.last_roll.undone_dice.join("-")), sums(TEXT.undo_take, TEXT.undo_give, take, give));
   step(
     "step-settle",
     settling,

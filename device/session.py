@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.steps import apply_step, step_name
-from engine_lite.table import Table, player_order
+from engine_lite.table import Table
 
 Entry = tuple[str, dict[str, Any]]
 
@@ -39,7 +40,7 @@ class TableTerms:
 
     def table(self) -> Table:
         """A new table under these terms. Raises RuleError or ValueError when they are not sound."""
-        return Table(RuleSet(dict(self.rule_set), dict(self.options)), self.unit, self.minimum, self.maximum)
+        return Table(compile_rules(dict(self.rule_set), dict(self.options)), self.unit, self.minimum, self.maximum)
 
 
 @dataclass(frozen=True)

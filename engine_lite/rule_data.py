@@ -1,5 +1,12 @@
 """Reading the JSON of a rule set: each value is checked where it is read, and what is wrong is named with its place."""
 
+try:
+    from typing import TYPE_CHECKING
+except ImportError:  # MicroPython has no typing
+    TYPE_CHECKING = False  # type: ignore[misc]
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class RuleError(ValueError):
     """A rule set or an option that is not sound; the message names the place and what would be right."""
@@ -9,15 +16,18 @@ class RuleData:
     """Reads one object of a rule set and names the place of what is missing or wrong."""
 
     def __init__(self, data: object, place: str = "", known: "tuple[str, ...] | None" = None) -> None:
-        if not isinstance(data, dict):
+        if not hasattr(data, "keys"):
             raise RuleError((place or "the rule set") + " must be an object")
-        self._data: "dict[str, object]" = data
+        self._data: "Any" = data
         self.place = place
         if known is not None:
-            # A key that nobody reads is a mistake: most likely a misspelt one.
-            for key in self.keys():
-                if key not in known:
-                    raise RuleError(self._at(key) + " is no key here; the keys are " + ", ".join(known))
+            self.only(known)
+
+    def only(self, known: "tuple[str, ...]") -> None:
+        """A key that nobody reads is a mistake: most likely a misspelt one."""
+        for key in self.keys():
+            if key not in known:
+                raise RuleError(self._at(key) + " is no key here; the keys are " + ", ".join(known))
 
     def _at(self, key: str) -> str:
         return self.place + "." + key if self.place else key

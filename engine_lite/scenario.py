@@ -2,6 +2,7 @@
 
 from engine_lite.json_text import json_text
 from engine_lite.refusal import CODES, Refused
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
 from engine_lite.rules import RuleSet
 from engine_lite.steps import StepError, apply_step, check_step
@@ -118,7 +119,7 @@ def _table(scenario: "dict[str, Any]", load_rules: "Callable[[str], dict[str, An
     except KeyError:
         raise ScenarioError("rules: " + name + " is no rule set that is known here") from None
     try:
-        rules = RuleSet(data, options)
+        rules = compile_rules(data, options)
     except RuleError as error:
         raise ScenarioError("rules: " + str(error)) from error
     try:

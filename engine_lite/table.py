@@ -4,8 +4,21 @@ All amounts are whole numbers of the table's smallest chip unit. A table is a pl
 chance: the same steps always give the same results.
 """
 
+from engine_lite import correction
+from engine_lite.dealing_order import dealing_order, layout_order, player_order
 from engine_lite.refusal import Refused
-from engine_lite.rules import LOSE, MOVE, NUMBERS, PUSH, RETURN, WIN, BetRule, Outcome, RuleSet
+from engine_lite.rules import (
+    COLLECT,
+    LOSE,
+    MOVE,
+    NUMBERS,
+    RETURN,
+    WIN,
+    BetRule,
+    Outcome,
+    RuleSet,
+    greatest_common_divisor,
+)
 
 try:
     from typing import TYPE_CHECKING
@@ -14,14 +27,15 @@ except ImportError:  # MicroPython has no typing
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    # Player, kind, number.
-    Key: TypeAlias = tuple[str, str, int | None]
-    # Rule, amount, commission already taken, button (None, True for On, False for Off).
-    Bet: TypeAlias = tuple[BetRule, int, int, bool | None]
-    State: TypeAlias = tuple[int | None, str | None, int, bool, int, dict[str, int], dict[Key, Bet]]
-
-# The order in which a dealer works: losers are collected, winners paid, then what is handed back and what travels.
-DEALING_ORDER = (LOSE, WIN, PUSH, RETURN, MOVE)
+    # Kind and number.
+    Key: TypeAlias = tuple[str, int | None]
+    # Rule, amount, commission already taken, button (None, True for On, False for Off), bits that it has collected.
+    Bet: TypeAlias = tuple[BetRule, int, int, bool | None, int]
+    # The bets on the layout by player: of each player by kind and number.
+    Layout: TypeAlias = dict[str, dict[Key, Bet]]
+    # What a roll changes: point, shooter, roll number, whether the dice pass, whether the hand is new, house, players,
+    # layout.
+    State: TypeAlias = tuple[int | None, str | None, int, bool, bool, int, dict[str, int], Layout]
 
 # Every kind of SCENARIOS.md: one that a rule set lacks is "not offered", any other name is "unknown".
 KINDS = (
@@ -52,6 +66,9 @@ KINDS = (
     "over_seven",
 )
 
+_RETURNED = Outcome(RETURN, 0, 1, 0, 0)
+_LOST = Outcome(LOSE, 0, 1, 0, 0)
+
 
 class Table:
     """One table under one rule set.
@@ -60,8 +77,9 @@ class Table:
     table's limits; all three in chip units. Raises ValueError when they contradict each other.
 
     Read freely: `point` (None on a come-out), `shooter` (None until named), `roll_number`, `dice_pass` (the last roll
-    passes the dice on), `house` (what the house is up) and `players` (what each is up, chips on the layout counted as
-    spent). The sum of `house`, `players` and the layout is always zero.
+    passes the dice on), `new_hand` (no roll yet since the dice passed), `house` (what the house is up), `players` (what
+    each is up, chips on the layout counted as spent) and `not_redone` (see `correct`). The sum of `house`, `players`
+    and the layout is always zero.
     """
 
     def __init__(self, rules: RuleSet, unit: int, minimum: int, maximum: int) -> None:
@@ -75,38 +93,55 @@ class Table:
         self.shooter: "str | None" = None
         self.roll_number = 0
         self.dice_pass = False
+        self.new_hand = True
         self.house = 0
         self.players: "dict[str, int]" = {}
-        self._bets: "dict[Key, Bet]" = {}
-        # For a correction: the state before the last roll, and the steps taken since.
-        self._before: "State | None" = None
-        self._since: "list[tuple[Any, ...]]" = []
-        # Where the last roll sent line bets: (player, kind) to number.
-        self._moved: "dict[tuple[str, str], int]" = {}
         self.not_redone: "list[dict[str, Any]]" = []
+        # Each player's place in the dealing order, and the one object that stands for all texts of the name.
+        self._seats: "dict[str, int]" = {}
+        self._names: "dict[str, str]" = {}
+        self._bets: "Layout" = {}
+        # For a correction: the state before the last roll, where that roll sent line bets (player and kind to number),
+        # and the steps taken since.
+        self._before: "State | None" = None
+        self._moved: "dict[tuple[str, str], int]" = {}
+        self._since: "list[tuple[Any, ...]]" = []
 
     # What lies on the layout
 
     def bets(self) -> "list[dict[str, Any]]":
-        """The bets on the layout in dealing order: player, kind, number, amount, commission, button and works."""
-        return [
-            {
+        """The bets on the layout by kind, box and player: player, kind, number, amount, commission, button, works.
+
+        A bet that collects says with `collected` which totals or points it has.
+        """
+        found = []
+        for player, key in self._in_order():
+            rule, amount, commission, button, bits = self._bets[player][key]
+            said: "dict[str, Any]" = {
                 "player": player,
-                "kind": kind,
-                "number": number,
+                "kind": rule.kind,
+                "number": rule.number,
                 "amount": amount,
                 "commission": commission,
                 "button": button,
                 "works": self._works(rule, button),
             }
-            for (player, kind, number), (rule, amount, commission, button) in sorted(
-                self._bets.items(), key=lambda item: _layout_order(item[0], item[1][0])
-            )
-        ]
+            if rule.full:
+                said["collected"] = self.rules.collected(rule, bits)
+            found.append(said)
+        return found
 
     def layout(self) -> int:
         """The chips on the layout."""
-        return sum(bet[1] for bet in self._bets.values())
+        return sum(bet[1] for bets in self._bets.values() for bet in bets.values())
+
+    def stake_before_roll(self, player: str, kind: str, number: "int | None") -> int:
+        """What lay on a bet when the last roll was thrown, 0 where there was none: what a loser is collected of."""
+        if self._before is None:
+            return 0
+        bets = self._before[7].get(player)
+        bet = bets.get((kind, number)) if bets else None
+        return bet[1] if bet else 0
 
     # Steps of the players
 
@@ -116,27 +151,34 @@ class Table:
         Raises Refused: unknown_kind, not_offered, unknown_number, bad_amount, not_multiple, not_now, contract,
         needs_parent, below_min or above_max.
         """
-        rule = self._named(player, kind, number)
-        self._put(player, rule, amount)
-        self._since.append(("bet", player, kind, amount, rule.number))
+        self._put(player, self._named(player, kind, number), amount)
+
+    def _seated(self, player: str) -> str:
+        """The player's name, who has a seat from now on."""
+        if player not in self._names:
+            self._names[player] = player
+            for seat, name in enumerate(sorted(self._names, key=player_order)):
+                self._seats[name] = seat
+        return self._names[player]
 
     def _put(self, player: str, rule: BetRule, amount: int) -> None:
         self._check_placeable(player, rule)
         if type(amount) is not int or amount < 1:
             raise Refused("bad_amount", "the amount must be a positive whole number")
         self._check_multiple(rule, amount)
-        kind = rule.kind
-        key = (player, kind, rule.number)
-        old = self._bets.get(key)
+        player = self._seated(player)
+        bets = self._bets.setdefault(player, {})
+        old = bets.get(rule.key)
         total = amount + (old[1] if old else 0)
         if rule.stage != "odds" and total < self.minimum:
             raise Refused("below_min", "the minimum is " + str(self.minimum))
         self._check_maximum(player, rule, total)
         held = self._commission_up_front(rule, total)
-        self._bets[key] = (rule, total, held, old[3] if old else None)
+        bets[rule.key] = (rule, total, held, old[3] if old else None, old[4] if old else 0)
         charged = held - (old[2] if old else 0)
         self._pay(player, -amount - charged)
         self.house += charged
+        self._since.append(("bet", player, rule.kind, amount, rule.number))
 
     def reduce(self, player: str, kind: str, amount: int, number: "int | None" = None) -> "list[dict[str, Any]]":
         """Take part of a bet back; returns what is handed back, as results.
@@ -144,8 +186,7 @@ class Table:
         Raises Refused: no_such_bet, contract, bad_amount, not_multiple, below_min or above_max (odds that would then
         be too high for their flat bet), and those of a wrong kind or number.
         """
-        key = self._standing(player, kind, number)
-        rule, total, held, button = self._bets[key]
+        rule, total, held, button, bits = self._standing(player, kind, number)
         if type(amount) is not int or amount < 1 or amount > total:
             raise Refused("bad_amount", "the amount must be a whole number from 1 to " + str(total))
         if amount == total:
@@ -159,7 +200,7 @@ class Table:
         for odds_rule, odds in self._odds_on(player, rule):
             self._check_share(odds_rule, odds[1], left)
         new_held = self._commission_up_front(rule, left)
-        self._bets[key] = (rule, left, new_held, button)
+        self._bets[player][rule.key] = (rule, left, new_held, button, bits)
         self._since.append(("reduce", player, kind, amount, rule.number))
         return [self._hand_back(player, rule, amount, held - new_held)]
 
@@ -168,19 +209,19 @@ class Table:
 
         Raises Refused: no_such_bet, contract, and those of a wrong kind or number.
         """
-        key = self._standing(player, kind, number)
-        rule = self._bets[key][0]
+        rule = self._standing(player, kind, number)[0]
         if "take_down" not in rule.change:
             raise Refused("contract", rule.name + " may not be taken down now")
         handed = []
-        for odds_rule, odds in self._odds_on(player, rule):
-            del self._bets[(player, odds_rule.kind, odds_rule.number)]
-            self._since.append(("take_down", player, odds_rule.kind, odds[1], odds_rule.number))
-            handed.append(self._hand_back(player, odds_rule, odds[1], odds[2]))
-        _, amount, held, _ = self._bets.pop(key)
-        handed.append(self._hand_back(player, rule, amount, held))
-        self._since.append(("take_down", player, kind, amount, rule.number))
+        for odds_rule, _ in self._odds_on(player, rule):
+            handed.append(self._lift(player, odds_rule.key))
+        handed.append(self._lift(player, rule.key))
         return handed
+
+    def _lift(self, player: str, key: "Key") -> "dict[str, Any]":
+        rule, amount, held, _, _ = self._bets[player].pop(key)
+        self._since.append(("take_down", player, rule.kind, amount, rule.number))
+        return self._hand_back(player, rule, amount, held)
 
     def working(
         self, on: bool, player: "str | None" = None, kind: "str | None" = None, number: "int | None" = None
@@ -198,26 +239,27 @@ class Table:
         elif number is not None and (type(number) is not int or number not in NUMBERS):
             raise Refused("unknown_number", str(number) + " is no box")
         matches = [
-            key
-            for key in self._bets
-            if (player is None or key[0] == player)
-            and (kind is None or key[1] == kind)
-            and (number is None or key[2] == number)
+            (name, bet)
+            for name, bets in self._bets.items()
+            if player is None or name == player
+            for bet in bets.values()
+            if (kind is None or bet[0].kind == kind) and (number is None or bet[0].number == number)
         ]
         named = player is not None or kind is not None or number is not None
         if named and not matches:
             raise Refused("no_such_bet", "there is no such bet on the layout")
-        switchable = [key for key in matches if self._bets[key][0].switchable]
+        switchable = [match for match in matches if match[1][0].switchable]
         if named and not switchable and not on:
-            raise Refused("contract", self._bets[matches[0]][0].name + " always works")
-        for key in switchable:
-            rule, amount, held, _ = self._bets[key]
-            self._bets[key] = (rule, amount, held, on)
+            raise Refused("contract", matches[0][1][0].name + " always works")
+        for name, (rule, amount, held, _, bits) in switchable:
+            self._bets[name][rule.key] = (rule, amount, held, on, bits)
         self._since.append(("working", on, player, kind, number))
         return len(switchable)
 
     def set_shooter(self, player: str) -> None:
         """Give `player` the dice: from here a come-out roll needs that player's bet."""
+        if player != self.shooter:
+            self.new_hand = True
         self.shooter = player
         self.dice_pass = False
         self._since.append(("shooter", player))
@@ -232,32 +274,51 @@ class Table:
         for die in (first, second):
             if type(die) is not int or die < 1 or die > 6:
                 raise Refused("bad_dice", "each die must be a whole number from 1 to 6")
-        self._check_shooter()
-        self._before = self._state()
+        if self.point is None and self.shooter is not None:
+            self._check_shooter(self.shooter)
+        self._before = before = self._state()
         self._since = []
-        self._moved = {}
-        self.not_redone = []
+        if self._moved:
+            self._moved = {}
+        if self.not_redone:
+            self.not_redone = []
         self.roll_number += 1
         index = (first - 1) * 6 + second - 1
-        results: "list[tuple[tuple[Any, ...], dict[str, Any]]]" = []
-        moved = []
-        for key, bet in list(self._bets.items()):
-            outcome = self._outcome(bet, index)
-            if outcome is None:
-                continue
-            if outcome.result == MOVE:
-                # Travels after the box is settled, so that it never meets the bet that stood there.
-                del self._bets[key]
-                moved.append((key[0], key[1], outcome.to, bet))
-                if bet[0].silent_move:
+        total = first + second
+        outcomes = self.rules.outcomes
+        results: "list[tuple[int, dict[str, Any]]]" = []
+        moved: "list[tuple[str, Bet, int]]" = []
+        for player, bets in before[7].items():
+            for bet in bets.values():
+                rule = bet[0]
+                code = rule.codes[index]
+                if not code:
                     continue
-            result = self._settle(key, bet, outcome)
-            results.append((_dealing_order(key, bet[0], outcome.result), result))
-        for player, kind, to, (_, amount, held, button) in moved:
-            self._bets[(player, kind, to)] = (self._known_rule(kind, to), amount, held, button)
-            self._moved[(player, kind)] = to
-        self._move_puck(first + second)
-        results.sort(key=lambda item: item[0])
+                outcome = outcomes[code]
+                if rule.switchable and not self._works(rule, bet[3]):
+                    # Off: it stays, unless it is odds whose line bet is decided and leaves the layout.
+                    if rule.parent is None:
+                        continue
+                    outcome = _RETURNED
+                elif rule.full:
+                    outcome = self._collect(player, bet, outcome, total)
+                if outcome is None:
+                    continue
+                if outcome.result == MOVE:
+                    # Travels after the box is settled, so that it never meets the bet that stood there.
+                    del self._bets[player][rule.key]
+                    moved.append((player, bet, outcome.to))
+                    if rule.silent_move:
+                        continue
+                result = self._settle(player, bet, outcome)
+                results.append((dealing_order(outcome.result, rule.number, self._seats[player], rule.rank), result))
+        for player, bet, to in moved:
+            rule = self._known_rule(bet[0].kind, to)
+            self._bets[player][rule.key] = (rule, bet[1], bet[2], bet[3], bet[4])
+            self._moved[(player, rule.kind)] = to
+        self._move_puck(total)
+        if len(results) > 1:
+            results.sort(key=_first)
         return [result for _, result in results]
 
     def correct(self, first: int, second: int) -> "list[dict[str, Any]]":
@@ -265,52 +326,45 @@ class Table:
 
         What the players did since is done again: on the bet that the dealer's chips lie on, which is the one that the
         right roll has moved, whatever number the wrong one gave it. A bet that the right roll does not allow is handed
-        back and listed last as a `return`; what else could not be done again stands in `not_redone`. Raises Refused:
-        nothing_to_correct or bad_dice.
+        back and listed last as a `return`; what was taken back and should not have been stands in `not_redone`. Raises
+        Refused: nothing_to_correct or bad_dice.
         """
         if self._before is None:
             raise Refused("nothing_to_correct", "no roll has been entered yet")
-        now, before, since, moved = self._state(), self._before, self._since, self._moved
-        self._set_state(before)
+        now = (self._state(), self._before, self._moved, self._since, self.not_redone)
+        moved, since = self._moved, self._since
+        self._set_state(self._before)
         try:
             results = self.roll(first, second)
         except Refused:
-            self._set_state(now)
-            self._before, self._since, self._moved = before, since, moved
+            self._set_state(now[0])
+            _, self._before, self._moved, self._since, self.not_redone = now
             raise
-        # What each bet is owed that was put down and could not be done again, less what was taken back of it.
-        owed: "dict[Key, int]" = {}
-        for step in since:
-            try:
-                self._again(step, moved)
-            except Refused:
-                if step[0] in ("bet", "reduce", "take_down"):
-                    name, player, kind, amount, number = step
-                    key = (player, kind, number)
-                    owed[key] = owed.get(key, 0) + (amount if name == "bet" else -amount)
-        for key in sorted(owed, key=lambda key: (key[0], key[1], key[2] or 0)):
-            said: "dict[str, Any]" = {"player": key[0], "kind": key[1]}
-            if key[2] is not None:
-                said["number"] = key[2]
-            if owed[key] > 0:
-                results.append(_with(said, result=RETURN, returned=owed[key]))
-            elif owed[key] < 0:
-                self.not_redone.append(_with(said, amount=-owed[key]))
-        return results
+        handed, self.not_redone = correction.redo(self, since, moved, self._moved)
+        return results + handed
 
-    def stake_before_roll(self, player: str, kind: str, number: "int | None") -> int:
-        """What lay on a bet when the last roll was thrown, 0 where there was none: what a loser is collected of."""
-        if self._before is None:
-            return 0
-        bet = self._before[6].get((player, kind, number))
-        return bet[1] if bet else 0
+    def again(self, step: "tuple[Any, ...]", number: "int | None") -> None:
+        """Do once more a step taken since a roll that is corrected, on the bet at `number`. Raises Refused."""
+        name = step[0]
+        if name == "working":
+            self.working(step[1], step[2], step[3], step[4])
+        elif name == "shooter":
+            self.set_shooter(step[1])
+        elif name == "bet":
+            self._put(step[1], self._known_rule(step[2], number), step[3])
+        elif not self._stands(step[1], (step[2], number)):
+            raise Refused("no_such_bet", "there is no such bet on the layout")
+        elif name == "reduce":
+            self.reduce(step[1], step[2], step[3], number)
+        else:
+            self.take_down(step[1], step[2], number)
 
     # Snapshots
 
     def snapshot(self) -> "dict[str, Any]":
         """The whole state as JSON values, what a correction needs included."""
-        state = _state_to_json(self._state())
-        state["before"] = None if self._before is None else _state_to_json(self._before)
+        state = self._state_to_json(self._state())
+        state["before"] = None if self._before is None else self._state_to_json(self._before)
         state["since"] = [list(step) for step in self._since]
         state["moved"] = [[key[0], key[1], self._moved[key]] for key in sorted(self._moved)]
         state["not_redone"] = [dict(said) for said in self.not_redone]
@@ -325,7 +379,61 @@ class Table:
         self._moved = {(player, kind): to for player, kind, to in snapshot["moved"]}
         self.not_redone = [dict(said) for said in snapshot["not_redone"]]
 
-    # What follows is the table's own
+    def _state(self) -> "State":
+        return (
+            self.point,
+            self.shooter,
+            self.roll_number,
+            self.dice_pass,
+            self.new_hand,
+            self.house,
+            dict(self.players),
+            {player: dict(bets) for player, bets in self._bets.items() if bets},
+        )
+
+    def _set_state(self, state: "State") -> None:
+        self.point, self.shooter, self.roll_number, self.dice_pass, self.new_hand, self.house, players, bets = state
+        self.players = dict(players)
+        self._bets = {player: dict(mine) for player, mine in bets.items()}
+        self._before = None
+        self._moved = {}
+        self._since = []
+        self.not_redone = []
+
+    def _state_to_json(self, state: "State") -> "dict[str, Any]":
+        point, shooter, roll_number, dice_pass, new_hand, house, players, bets = state
+        return {
+            "point": point,
+            "shooter": shooter,
+            "roll_number": roll_number,
+            "dice_pass": dice_pass,
+            "new_hand": new_hand,
+            "house": house,
+            "players": [[name, players[name]] for name in sorted(players)],
+            "bets": [
+                [player] + list(key) + list(bets[player][key][1:])
+                for player in sorted(bets)
+                for key in sorted(bets[player], key=_key_order)
+            ],
+        }
+
+    def _state_from_json(self, state: "dict[str, Any]") -> "State":
+        bets: "Layout" = {}
+        for player, kind, number, amount, held, button, bits in state["bets"]:
+            rule = self._known_rule(kind, number)
+            bets.setdefault(self._seated(player), {})[rule.key] = (rule, amount, held, button, bits)
+        return (
+            state["point"],
+            state["shooter"],
+            state["roll_number"],
+            state["dice_pass"],
+            state["new_hand"],
+            state["house"],
+            dict(state["players"]),
+            bets,
+        )
+
+    # What is meant by a kind and a number
 
     def _check_offered(self, kind: str) -> None:
         if kind in self.rules.kinds:
@@ -346,28 +454,23 @@ class Table:
                 raise Refused("not_offered", rules.name + " has no such bet: " + kind + " " + str(number))
             if not numbers:
                 raise Refused("unknown_number", kind + " takes no number")
-            raise Refused("unknown_number", kind + " needs a number: " + ", ".join(str(n) for n in numbers))
+            raise Refused("unknown_number", kind + " needs a number: " + ", ".join([str(n) for n in numbers]))
         return rule
 
     def _named(self, player: str, kind: str, number: "int | None") -> BetRule:
         """Like _offered; where the number may be left out (pass line and its odds), it is filled in."""
         rules = self.rules
-        if kind in rules.kinds:
+        if number is None and kind in rules.kinds:
             stage = rules.stage(kind)
-            if stage == "odds" and number is None:
+            if stage == "odds":
                 parent = self._known_rule(kind, rules.numbers(kind)[0]).parent
                 assert parent is not None
-                if self._known_rule(parent.kind, None).silent_move:
+                if parent.silent_move:
                     if self.point is None:
                         self._needs_parent(player, kind, parent.kind, None)
                         raise Refused("not_now", "odds need a point")
                     number = self.point
-            elif (
-                stage == "line"
-                and number is None
-                and self._known_rule(kind, None).silent_move
-                and self.point is not None
-            ):
+            elif stage == "line" and self.point is not None and self._known_rule(kind, None).silent_move:
                 number = self.point
         return self._offered(kind, number)
 
@@ -377,52 +480,67 @@ class Table:
             raise ValueError(self.rules.name + " has no " + str(kind) + " " + str(number))
         return rule
 
-    def _check_placeable(self, player: str, rule: BetRule) -> None:
-        """Whether a bet may be put down or added to now, or Refused."""
-        if rule.stage == "odds":
-            assert rule.parent is not None
-            self._needs_parent(player, rule.kind, rule.parent.kind, rule.number)
-        elif (player, rule.kind, rule.number) in self._bets:
-            if "increase" not in rule.change:
-                raise Refused("contract", rule.name + " may not be increased now")
-        elif rule.stage == "line":
-            first = self._known_rule(rule.kind, None)
-            if first.places_at == "come_out" and self.point is not None:
-                raise Refused("not_now", rule.name + " is taken on a come-out only")
-            if first.places_at == "point" and self.point is None:
-                raise Refused("not_now", rule.name + " is taken only after a point is made")
-            if rule.number is not None:
-                raise Refused("not_now", rule.name + " goes to its number by a roll only")
+    def _stands(self, player: str, key: "Key") -> "Bet | None":
+        """A player's bet on the layout, or None."""
+        bets = self._bets.get(player)
+        return bets.get(key) if bets else None
 
-    def _needs_parent(self, player: str, kind: str, parent_kind: str, number: "int | None") -> None:
-        if (player, parent_kind, number) not in self._bets:
-            raise Refused("needs_parent", kind + " needs a bet on " + parent_kind + " that has this number")
-
-    def _standing(self, player: str, kind: str, number: "int | None") -> "Key":
-        """The key of a bet on the layout, or Refused."""
-        rule = self._named(player, kind, number)
-        key = (player, kind, rule.number)
-        if key not in self._bets:
+    def _standing(self, player: str, kind: str, number: "int | None") -> "Bet":
+        """A bet on the layout, or Refused."""
+        bet = self._stands(player, self._named(player, kind, number).key)
+        if bet is None:
             raise Refused("no_such_bet", "there is no such bet on the layout")
-        return key
+        return bet
 
     def _odds_on(self, player: str, parent: BetRule) -> "list[tuple[BetRule, Bet]]":
         """The odds that stand on a player's line bet."""
         if parent.stage != "line" or parent.number is None:
             return []
-        return [(bet[0], bet) for key, bet in self._bets.items() if key[0] == player and bet[0].parent is parent]
+        return [(bet[0], bet) for bet in self._bets.get(player, {}).values() if bet[0].parent is parent]
+
+    # What the rules refuse
+
+    def _check_placeable(self, player: str, rule: BetRule) -> None:
+        """Whether a bet may be put down or added to now, or Refused."""
+        if rule.stage == "odds":
+            assert rule.parent is not None
+            self._needs_parent(player, rule.kind, rule.parent.kind, rule.number)
+        standing = self._stands(player, rule.key)
+        if standing is not None:
+            if "increase" not in rule.change or standing[4]:
+                raise Refused("contract", rule.name + " may not be increased now")
+        elif rule.stage != "odds":
+            self._check_placed_now(rule)
+
+    def _check_placed_now(self, rule: BetRule) -> None:
+        placed = self._known_rule(rule.kind, None).placed if rule.stage == "line" else rule.placed
+        if placed == "come_out" and self.point is not None:
+            raise Refused("not_now", rule.name + " is taken on a come-out only")
+        if placed == "point" and self.point is None:
+            raise Refused("not_now", rule.name + " is taken only after a point is made")
+        if placed == "new_shooter" and not self.new_hand:
+            raise Refused("not_now", rule.name + " is taken before a shooter's first roll only")
+        if rule.stage == "line" and rule.number is not None:
+            raise Refused("not_now", rule.name + " goes to its number by a roll only")
+
+    def _needs_parent(self, player: str, kind: str, parent_kind: str, number: "int | None") -> None:
+        if self._stands(player, (parent_kind, number)) is None:
+            raise Refused("needs_parent", kind + " needs a bet on " + parent_kind + " that has this number")
 
     def _check_multiple(self, rule: BetRule, amount: int) -> None:
         steps = (self.unit, self.minimum) if self.rules.multiple_of_minimum else (self.unit,)
         for step in steps:
             if amount % step:
                 raise Refused("not_multiple", rule.name + " must be a multiple of " + str(step))
+        if self.rules.exact_amounts:
+            step = self.rules.exact_step(rule) * self.unit
+            if amount % step:
+                raise Refused("not_multiple", rule.name + " is paid exactly only in multiples of " + str(step))
 
     def _check_maximum(self, player: str, rule: BetRule, total: int) -> None:
         if rule.stage == "odds":
             assert rule.parent is not None
-            flat = self._bets[(player, rule.parent.kind, rule.parent.number)][1]
-            self._check_share(rule, total, flat)
+            self._check_share(rule, total, self._bets[player][rule.parent.key][1])
         else:
             self._check_share(rule, total, self.maximum)
 
@@ -431,78 +549,92 @@ class Table:
         if total * den > whole * num:
             raise Refused("above_max", "the maximum here is " + str(whole * num // den))
 
-    def _commission_up_front(self, rule: BetRule, total: int) -> int:
-        if rule.commission is None or not rule.commission.up_front:
-            return 0
-        return rule.commission.due(total, _winning(rule), self.unit)
-
-    def _check_shooter(self) -> None:
+    def _check_shooter(self, shooter: str) -> None:
         """A come-out roll needs the bet that the regulation asks of the shooter."""
-        if self.point is not None or self.shooter is None:
-            return
-        for key, bet in self._bets.items():
-            if key[0] == self.shooter and (self.rules.shooter_needs == "any" or bet[0].silent_move):
+        for bet in self._bets.get(shooter, {}).values():
+            if self.rules.shooter_needs == "any" or bet[0].silent_move:
                 return
-        raise Refused("no_shooter_bet", "the shooter " + self.shooter + " has no bet that the rules ask for")
+        raise Refused("no_shooter_bet", "the shooter " + shooter + " has no bet that the rules ask for")
+
+    # What a throw does
 
     def _works(self, rule: BetRule, button: "bool | None") -> bool:
         if not rule.switchable:
             return True
         if button is not None:
             return button
-        return self.point is not None or rule.works_on_come_out
+        return rule.works_on_come_out if self.point is None else rule.works_on_point
 
-    def _outcome(self, bet: "Bet", index: int) -> "Outcome | None":
-        rule, button = bet[0], bet[3]
-        outcome: "Outcome | None" = rule.outcomes[index]
-        if outcome is None or self._works(rule, button):
+    def _collect(self, player: str, bet: "Bet", outcome: "Outcome | None", total: int) -> "Outcome | None":
+        """Take a throw into a bet that collects; its outcome when that decides it."""
+        rule, amount, held, button, bits = bet
+        if outcome is None or outcome.result != COLLECT:
             return outcome
-        # Off: it stays, unless it is odds whose line bet is decided and leaves the layout.
-        return _RETURNED if rule.parent is not None else None
+        by_count = rule.by_count
+        assert by_count is not None
+        if rule.stage == "points":
+            if self.point is None or (total != self.point and total != 7):
+                return None
+            if total == 7:
+                pays: "Outcome" = by_count.get(_count(bits), _LOST)
+                return pays
+        bits |= outcome.bit
+        if bits == rule.full:
+            return by_count[6] if rule.stage == "points" else by_count[0]
+        self._bets[player][rule.key] = (rule, amount, held, button, bits)
+        return None
 
-    def _settle(self, key: "Key", bet: "Bet", outcome: Outcome) -> "dict[str, Any]":
+    def _settle(self, player: str, bet: "Bet", outcome: Outcome) -> "dict[str, Any]":
         """Take the bet off the layout or leave it, move the money, and say so."""
-        player, kind, number = key
-        rule, amount, held, _ = bet
-        said: "dict[str, Any]" = {"player": player, "kind": kind, "result": outcome.result}
-        if number is not None:
-            said["number"] = number
+        rule, amount = bet[0], bet[1]
+        said: "dict[str, Any]" = {"player": player, "kind": rule.kind, "result": outcome.result}
+        if rule.number is not None:
+            said["number"] = rule.number
         if outcome.result == MOVE:
             said["to"] = outcome.to
-            return said
-        if outcome.result == WIN:
-            exact = amount * outcome.num
-            paid = exact // (outcome.den * self.unit) * self.unit
-            returned = 0 if rule.stays_up else amount
-            commission = 0
-            # Taken from the win; or, where it is taken beforehand, for the bet that stays up and plays again.
-            if rule.commission is not None and (not rule.commission.up_front or rule.stays_up):
-                commission = rule.commission.due(amount, outcome, self.unit)
-                if not rule.commission.up_front:
-                    # A bet that wins never costs its player anything.
-                    commission = min(commission, paid)
-            if paid:
-                said["paid"] = paid
-            left = exact - paid * outcome.den
-            if left:
-                divisor = _greatest_common_divisor(left, outcome.den)
-                said["remainder"] = [left // divisor, outcome.den // divisor]
-            if commission:
-                said["commission"] = commission
-            if returned:
-                said["returned"] = returned
-            self._pay(player, paid + returned - commission)
-            self.house += commission - paid
+        elif outcome.result == WIN:
+            self._pay_win(said, player, rule, amount, outcome)
             if not rule.stays_up:
-                del self._bets[key]
-        elif outcome.result == LOSE:
-            self.house += amount
-            del self._bets[key]
+                del self._bets[player][rule.key]
         else:
-            said["returned"] = amount
-            self._pay(player, amount)
-            del self._bets[key]
+            if outcome.result == LOSE:
+                self.house += amount
+            else:
+                said["returned"] = amount
+                self._pay(player, amount)
+            del self._bets[player][rule.key]
         return said
+
+    def _pay_win(self, said: "dict[str, Any]", player: str, rule: BetRule, amount: int, win: Outcome) -> None:
+        exact = amount * win.num
+        paid = exact // (win.den * self.unit) * self.unit
+        returned = 0 if rule.stays_up else amount
+        commission = 0
+        # Taken from the win; or, where it is taken beforehand, for the bet that stays up and plays again.
+        if rule.commission is not None and (not rule.commission.up_front or rule.stays_up):
+            commission = rule.commission.due(amount, win, self.unit)
+            if not rule.commission.up_front:
+                # A bet that wins never costs its player anything.
+                commission = min(commission, paid)
+        if paid:
+            said["paid"] = paid
+        left = exact - paid * win.den
+        if left:
+            divisor = greatest_common_divisor(left, win.den)
+            said["remainder"] = [left // divisor, win.den // divisor]
+        if commission:
+            said["commission"] = commission
+        if returned:
+            said["returned"] = returned
+        self._pay(player, paid + returned - commission)
+        self.house += commission - paid
+
+    def _commission_up_front(self, rule: BetRule, total: int) -> int:
+        if rule.commission is None or not rule.commission.up_front:
+            return 0
+        win = self.rules.winning(rule)
+        assert win is not None
+        return rule.commission.due(total, win, self.unit)
 
     def _hand_back(self, player: str, rule: BetRule, amount: int, commission: int) -> "dict[str, Any]":
         """Give `amount`, and the commission taken on it beforehand, back to the player."""
@@ -530,125 +662,25 @@ class Table:
         elif total == 7:
             self.point = None
             self.dice_pass = True
+        self.new_hand = self.dice_pass
 
-    def _state(self) -> "State":
-        return (
-            self.point,
-            self.shooter,
-            self.roll_number,
-            self.dice_pass,
-            self.house,
-            dict(self.players),
-            dict(self._bets),
-        )
-
-    def _set_state(self, state: "State") -> None:
-        self.point, self.shooter, self.roll_number, self.dice_pass, self.house, players, bets = state
-        self.players = dict(players)
-        self._bets = dict(bets)
-        self._before = None
-        self._since = []
-        self._moved = {}
-        self.not_redone = []
-
-    def _state_from_json(self, state: "dict[str, Any]") -> "State":
-        bets: "dict[Key, Bet]" = {}
-        for player, kind, number, amount, held, button in state["bets"]:
-            bets[(player, kind, number)] = (self._known_rule(kind, number), amount, held, button)
-        players = dict(state["players"])
-        return (
-            state["point"],
-            state["shooter"],
-            state["roll_number"],
-            state["dice_pass"],
-            state["house"],
-            players,
-            bets,
-        )
-
-    def _again(self, step: "tuple[Any, ...]", moved: "dict[tuple[str, str], int]") -> None:
-        """Do once more what a player did after the roll that is being corrected; `moved`: where that roll sent bets."""
-        name, arguments = step[0], step[1:]
-        if name == "working":
-            on, player, kind, number = arguments
-            self.working(on, player, kind, number)
-        elif name == "shooter":
-            self.set_shooter(arguments[0])
-        else:
-            player, kind, amount, number = arguments
-            rule = self._followed(player, kind, number, moved)
-            if name == "bet":
-                self._put(player, rule, amount)
-                self._since.append(("bet", player, kind, amount, rule.number))
-            elif (player, kind, rule.number) not in self._bets:
-                raise Refused("no_such_bet", "there is no such bet on the layout")
-            elif name == "reduce":
-                self.reduce(player, kind, amount, rule.number)
-            else:
-                self.take_down(player, kind, rule.number)
-
-    def _followed(self, player: str, kind: str, number: "int | None", moved: "dict[tuple[str, str], int]") -> BetRule:
-        """The rule of the bet that was meant: where the wrong roll moved a line bet, the one the right roll moved."""
-        rule = self._known_rule(kind, number)
-        line = rule.parent.kind if rule.parent is not None else kind
-        if number is not None and moved.get((player, line)) == number and (player, line) in self._moved:
-            return self._known_rule(kind, self._moved[(player, line)])
-        return rule
+    def _in_order(self) -> "list[tuple[str, Key]]":
+        found = [(player, bet[0]) for player, bets in self._bets.items() for bet in bets.values()]
+        found.sort(key=lambda item: layout_order(item[1].rank, item[1].number, self._seats[item[0]]))
+        return [(player, rule.key) for player, rule in found]
 
 
-_RETURNED = Outcome(RETURN)
+def _first(item: "tuple[int, dict[str, Any]]") -> int:
+    return item[0]
 
 
-def player_order(player: str) -> "tuple[int, int, str]":
-    """Sort key of a player: positions by number, then names."""
-    for character in player:
-        if character not in "0123456789":
-            return (1, 0, player)
-    return (0, int(player), player)
+def _key_order(key: "Key") -> "tuple[str, int]":
+    return (key[0], key[1] or 0)
 
 
-def _layout_order(key: "Key", rule: BetRule) -> "tuple[object, ...]":
-    player, _, number = key
-    return (rule.rank, number or 0, player_order(player), player)
-
-
-def _dealing_order(key: "Key", rule: BetRule, result: str) -> "tuple[object, ...]":
-    player, _, number = key
-    return (DEALING_ORDER.index(result), number or 0, player_order(player), rule.rank, player)
-
-
-def _winning(rule: BetRule) -> Outcome:
-    for outcome in rule.outcomes:
-        if outcome is not None and outcome.result == WIN:
-            return outcome
-    raise ValueError(rule.kind + " never wins")
-
-
-def _state_to_json(state: "State") -> "dict[str, Any]":
-    point, shooter, roll_number, dice_pass, house, players, bets = state
-    return {
-        "point": point,
-        "shooter": shooter,
-        "roll_number": roll_number,
-        "dice_pass": dice_pass,
-        "house": house,
-        "players": [[name, players[name]] for name in sorted(players)],
-        "bets": [
-            [key[0], key[1], key[2], bet[1], bet[2], bet[3]]
-            for key, bet in sorted(
-                bets.items(),
-                key=lambda item: _layout_order(item[0], item[1][0]),
-            )
-        ],
-    }
-
-
-def _with(said: "dict[str, Any]", **more: "Any") -> "dict[str, Any]":
-    said.update(more)
-    return said
-
-
-def _greatest_common_divisor(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
+def _count(bits: int) -> int:
+    count = 0
+    while bits:
+        count += bits & 1
+        bits >>= 1
+    return count

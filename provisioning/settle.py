@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from engine_lite import rule_sets
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
-from engine_lite.rules import RuleSet
 from engine_lite.scenario import Play, ScenarioError, play, prepare
 from provisioning.json_file import JsonFileError, read_json_file
 
@@ -51,7 +51,7 @@ def _loader(rules: str | None) -> Callable[[str], dict[str, Any]]:
     if not path.exists():
         raise JsonFileError("is neither a file nor one of " + ", ".join(rule_sets.NAMES))
     data = read_json_file(path)
-    RuleSet(data)
+    compile_rules(data)
     return lambda _name: data
 
 

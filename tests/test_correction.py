@@ -7,11 +7,11 @@ import pytest
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from engine_lite.refusal import Refused
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 THROWS = [(first, second) for first in range(1, 7) for second in range(1, 7)]
-RULES = {name: RuleSet(rule_sets.load(name)) for name in rule_sets.NAMES}
+RULES = {name: compile_rules(rule_sets.load(name)) for name in rule_sets.NAMES}
 
 
 def table_of(rules: str) -> Table:

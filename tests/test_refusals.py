@@ -8,7 +8,7 @@ import pytest
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from engine_lite.refusal import CODES, Refused
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.steps import apply_step
 from engine_lite.table import Table
 
@@ -253,7 +253,7 @@ CASES = AMOUNTS + LIMITS + PHASES + NAMES + CONTRACT + DICE
 
 
 def played(rules: str, done: list[Step], unit: int = 1, minimum: int = 1, maximum: int = 1000) -> Table:
-    table = Table(RuleSet(rule_sets.load(rules)), unit, minimum, maximum)
+    table = Table(compile_rules(rule_sets.load(rules)), unit, minimum, maximum)
     for step in done:
         apply_step(table, step)
     return table

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine_lite import rule_sets
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 # Kind, number, stake, pay, commission, worked by hand:
@@ -29,7 +29,7 @@ HOW = {4: (2, 2), 5: (2, 3), 6: (3, 3), 8: (4, 4), 9: (4, 5), 10: (5, 5)}
 
 def table_of(vig: str, stay: bool = True, unit: int = 1, rules: str = "us-vegas") -> Table:
     options: dict[str, object] = {"vig": vig, "winners_stay_up": stay}
-    table = Table(RuleSet(rule_sets.load(rules), options), unit, 1, 10000)
+    table = Table(compile_rules(rule_sets.load(rules), options), unit, 1, 10000)
     # A point, so that every bet works.
     table.roll(5, 5)
     return table
@@ -177,7 +177,7 @@ def test_a_bet_that_wins_never_costs_its_player_money(amount: int, unit: int) ->
 
 
 def test_chile_takes_its_commission_beforehand() -> None:
-    table = Table(RuleSet(rule_sets.load("cl-scj")), 1, 1, 10000)
+    table = Table(compile_rules(rule_sets.load("cl-scj")), 1, 1, 10000)
     table.place("A", "buy", 20, 4)
     assert table.players == {"A": -21}
     assert table.house == 1

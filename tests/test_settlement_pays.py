@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from engine_lite import rule_sets
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 
 def table_of(rules: str, unit: int = 1, **options: object) -> Table:
-    return Table(RuleSet(rule_sets.load(rules), options), unit, 1, 10000)
+    return Table(compile_rules(rule_sets.load(rules), options), unit, 1, 10000)
 
 
 @pytest.mark.parametrize(

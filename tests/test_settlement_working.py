@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine_lite import rule_sets
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 BUTTONS = {"none": None, "on": True, "off": False}
@@ -32,7 +32,7 @@ WRONG_SIDE = ("place_to_lose", "lay", "dont_come_odds")
 
 
 def table_of(rules: str) -> Table:
-    return Table(RuleSet(rule_sets.load(rules)), 1, 1, 1000)
+    return Table(compile_rules(rule_sets.load(rules)), 1, 1, 1000)
 
 
 def six_in_phase(rules: str, kind: str, phase: str) -> Table:

@@ -20,7 +20,7 @@ from device.settings import Settings
 from device.terminal import Busy, Halted, Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 
 PAGES = Path(__file__).parent / "pages"
 HEARTBEAT_S = 1.0
@@ -165,7 +165,7 @@ def _rules_view() -> list[dict[str, Any]]:
 
 
 def _rule_set_view(data: dict[str, Any]) -> dict[str, Any]:
-    rules = RuleSet(data)
+    rules = compile_rules(data)
     return {
         "name": rules.name,
         "title": rules.title,

@@ -14,9 +14,13 @@ NAMES = ("es-1979", "es-md-2004", "mo-2010", "cl-scj", "pe-1999", "us-vegas")
 
 def load(name: str) -> "dict[str, Any]":
     """The data of one of NAMES. Raises KeyError for any other name."""
-    if name not in NAMES:
-        raise KeyError(name)
-    folder = __file__.rsplit("/", 1)[0]
-    with open(folder + "/" + name + ".json", encoding="utf-8") as file:
+    with open(path(name), encoding="utf-8") as file:
         data: "dict[str, Any]" = json.load(file)
     return data
+
+
+def path(name: str) -> str:
+    """The file of one of NAMES. Raises KeyError for any other name."""
+    if name not in NAMES:
+        raise KeyError(name)
+    return __file__.rsplit("/", 1)[0] + "/" + name + ".json"

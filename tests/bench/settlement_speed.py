@@ -8,7 +8,7 @@ from crapssim.strategy.single_bet import BetPassLine, BetPlace, StrategyMode
 from crapssim.table import Table as CrapssimTable
 
 from engine_lite import rule_sets
-from engine_lite.rules import RuleSet
+from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 ROLLS = 100_000
@@ -30,7 +30,7 @@ def settlement_speed() -> list[tuple[str, str]]:
 
 
 def _seconds_of_boxman(dice: list[tuple[int, int]]) -> float:
-    table = Table(RuleSet(rule_sets.load("us-vegas")), 1, 1, 10_000)
+    table = Table(compile_rules(rule_sets.load("us-vegas")), 1, 1, 10_000)
     started = time.perf_counter()
     standing: set[str] = set()
     for first, second in dice:

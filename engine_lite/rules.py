@@ -113,11 +113,18 @@ class RuleSet:
         # Many throws have the same outcome: one object serves them all. 0 is none.
         self.outcomes: "list[Outcome | None]" = [None]
         self._rules: "dict[tuple[str, int | None], BetRule]" = {}
+        # One rule of each kind, and the numbers of each kind, rising.
+        self._one: "dict[str, BetRule]" = {}
+        self._numbers: "dict[str, list[int]]" = {}
 
     def add(self, rule: BetRule) -> None:
         """Take in the next bet, in dealing order."""
-        if rule.kind not in self.kinds:
+        if rule.kind not in self._one:
             self.kinds.append(rule.kind)
+            self._one[rule.kind] = rule
+            self._numbers[rule.kind] = []
+        if rule.number is not None:
+            self._numbers[rule.kind] = sorted(self._numbers[rule.kind] + [rule.number])
         rule.rank = self.kinds.index(rule.kind)
         self._rules[rule.key] = rule
 
@@ -127,21 +134,11 @@ class RuleSet:
 
     def numbers(self, kind: str) -> "list[int]":
         """The numbers at which `kind` is offered, rising; empty for a bet without numbers or an unknown kind."""
-        return sorted(number for (k, number) in self._rules if k == kind and number is not None)
+        return self._numbers.get(kind, [])
 
-    def stage(self, kind: str) -> str:
-        """The stage of an offered kind."""
-        for (k, _), rule in self._rules.items():
-            if k == kind:
-                return rule.stage
-        raise KeyError(kind)
-
-    def bet_name(self, kind: str) -> str:
-        """The regulation's own name of an offered kind."""
-        for (k, _), rule in self._rules.items():
-            if k == kind:
-                return rule.name
-        raise KeyError(kind)
+    def one(self, kind: str) -> "BetRule | None":
+        """A rule of `kind` at whatever number, for what all its numbers have in common; None when it is not offered."""
+        return self._one.get(kind)
 
     def outcome(self, rule: BetRule, first: int, second: int) -> "Outcome | None":
         """What a throw of two dice does to a bet; None: nothing."""

@@ -271,9 +271,8 @@ class Table:
 
         Raises Refused: bad_dice, or no_shooter_bet on a come-out whose named shooter has no bet that the rules ask for.
         """
-        for die in (first, second):
-            if type(die) is not int or die < 1 or die > 6:
-                raise Refused("bad_dice", "each die must be a whole number from 1 to 6")
+        if type(first) is not int or type(second) is not int or not 1 <= first <= 6 or not 1 <= second <= 6:
+            raise Refused("bad_dice", "each die must be a whole number from 1 to 6")
         if self.point is None and self.shooter is not None:
             self._check_shooter(self.shooter)
         self._before = before = self._state()
@@ -436,7 +435,7 @@ class Table:
     # What is meant by a kind and a number
 
     def _check_offered(self, kind: str) -> None:
-        if kind in self.rules.kinds:
+        if self.rules.one(kind) is not None:
             return
         if kind in KINDS:
             raise Refused("not_offered", self.rules.name + " has no such bet: " + kind)
@@ -459,18 +458,13 @@ class Table:
 
     def _named(self, player: str, kind: str, number: "int | None") -> BetRule:
         """Like _offered; where the number may be left out (pass line and its odds), it is filled in."""
-        rules = self.rules
-        if number is None and kind in rules.kinds:
-            stage = rules.stage(kind)
-            if stage == "odds":
-                parent = self._known_rule(kind, rules.numbers(kind)[0]).parent
-                assert parent is not None
-                if parent.silent_move:
-                    if self.point is None:
-                        self._needs_parent(player, kind, parent.kind, None)
-                        raise Refused("not_now", "odds need a point")
-                    number = self.point
-            elif stage == "line" and self.point is not None and self._known_rule(kind, None).silent_move:
+        one = self.rules.one(kind) if number is None else None
+        if one is not None:
+            line = one.parent or one
+            if line.silent_move:
+                if one.parent is not None and self.point is None:
+                    self._needs_parent(player, kind, line.kind, None)
+                    raise Refused("not_now", "odds need a point")
                 number = self.point
         return self._offered(kind, number)
 

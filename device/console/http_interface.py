@@ -173,11 +173,12 @@ def _rule_set_view(data: dict[str, Any]) -> dict[str, Any]:
         "bets": [
             {
                 "kind": kind,
-                "name": rules.bet_name(kind),
-                "numbers": [] if rules.stage(kind) == "line" else rules.numbers(kind),
-                "stage": rules.stage(kind),
+                "name": rule.name,
+                "numbers": [] if rule.stage == "line" else rules.numbers(kind),
+                "stage": rule.stage,
             }
             for kind in rules.kinds
+            if (rule := rules.one(kind)) is not None
         ],
         "warnings": rules.warnings,
         "no_roll": {reason: _reason_text(reason, said) for reason, said in data["no_roll"].items()},

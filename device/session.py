@@ -14,6 +14,7 @@ from typing import Any
 from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
+from engine_lite.rules import RuleSet
 from engine_lite.steps import apply_step, step_name
 from engine_lite.table import Table
 
@@ -41,6 +42,21 @@ class TableTerms:
     def table(self) -> Table:
         """A new table under these terms. Raises RuleError or ValueError when they are not sound."""
         return Table(compile_rules(dict(self.rule_set), dict(self.options)), self.unit, self.minimum, self.maximum)
+
+    def check(self) -> RuleSet:
+        """The rule set, if a table may be opened under these terms. Raises RuleError or ValueError.
+
+        More than `table` asks: the regulation's own bounds on the limits. What was opened once is not judged again.
+        """
+        rules = self.table().rules
+        if rules.maximum_in_minima is not None:
+            low, high = (share * self.minimum for share in rules.maximum_in_minima)
+            if not low <= self.maximum <= high:
+                raise ValueError(
+                    f"the maximum must be from {low} to {high} where the minimum is {self.minimum} "
+                    f"({rules.name}, {rules.limits_source})"
+                )
+        return rules
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ async def run_terminal(
             session, reserve_since = replay_journal(journal, on_progress)
         except ReplayError as error:
             raise StartError(f"{folder.journal_path}: {error}") from error
-        terms = settings.terms.table().rules
+        terms = settings.terms.check()
         configured = {
             "site": settings.site,
             "rules": terms.name,

@@ -125,6 +125,12 @@ class Terminal:
             "alerts": alerts,
         }
 
+    @property
+    def rule_set(self) -> dict[str, Any]:
+        """The data of the rule set that the table is open under."""
+        assert self._session.terms is not None
+        return dict(self._session.terms.rule_set)
+
     async def wait_for_change(self, version: int) -> int:
         """Wait until the state is newer than `version`; returns the version it then has."""
         while self.version <= version:

@@ -11,6 +11,7 @@ from device.settings import Settings, UplinkSettings
 from device.uplink import check_servers
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
+from provisioning.json_file import JsonFileError, read_json_file
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _SECTIONS: dict[str, tuple[str, ...]] = {
@@ -33,6 +34,8 @@ class Configuration:
     site: str = "demo"
     table: str = "craps-1"
     rules: str = "us-vegas"
+    # The rule set in a file that `rules` names, where it is none of those that come with boxman.
+    rule_file: dict[str, Any] | None = None
     options: dict[str, Any] | None = None
     unit: int = 1
     minimum: int = 5
@@ -56,7 +59,7 @@ def read_configuration(path: Path) -> Configuration:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: is no TOML: {error}") from error
     try:
-        return _configuration(data)
+        return _configuration(data, path.parent)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
@@ -72,11 +75,12 @@ def settings(
     """The terminal's settings; what the command line gives goes before the file. Raises ConfigurationError."""
     given = configuration
     options = given.options or {}
-    terms = TableTerms(rule_sets.load(given.rules), options, given.unit, given.minimum, given.maximum)
+    rule_set = given.rule_file if given.rule_file is not None else rule_sets.load(given.rules)
+    terms = TableTerms(rule_set, options, given.unit, given.minimum, given.maximum)
     try:
-        rules = terms.table().rules
+        rules = terms.check()
     except RuleError as error:
-        raise ConfigurationError(f"table.options: {error}") from None
+        raise ConfigurationError(f"table.rules, table.options: {error}") from None
     except ValueError as error:
         raise ConfigurationError(f"table: {error}") from None
     host = given.host or "127.0.0.1"
@@ -94,7 +98,7 @@ def settings(
     )
 
 
-def _configuration(data: dict[str, Any]) -> Configuration:
+def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
     for section, keys in data.items():
         if section not in _SECTIONS:
             raise ConfigurationError(f"[{section}] is no section; the sections are {', '.join(_SECTIONS)}")
@@ -110,9 +114,14 @@ def _configuration(data: dict[str, Any]) -> Configuration:
         if key in table:
             said[field] = _text(table, "table", key, _NAME, "1 to 32 letters, digits, - or _")
     if "rules" in table:
-        if table["rules"] not in rule_sets.NAMES:
-            raise ConfigurationError(f"table.rules must be one of {', '.join(rule_sets.NAMES)}")
-        said["rules"] = table["rules"]
+        rules = _text(table, "table", "rules", re.compile(r".+"), "the name of a rule set")
+        if rules.endswith(".json"):
+            said["rule_file"] = _rule_file(folder / rules)
+        elif rules not in rule_sets.NAMES:
+            raise ConfigurationError(
+                f"table.rules must be one of {', '.join(rule_sets.NAMES)}, or a rule file that ends in .json"
+            )
+        said["rules"] = rules
     if "options" in table:
         if not isinstance(table["options"], dict):
             raise ConfigurationError("table.options must be a section, written [table.options]")
@@ -141,6 +150,16 @@ def _configuration(data: dict[str, Any]) -> Configuration:
     if "node" in hardware:
         said["node"] = _text(hardware, "hardware", "node", re.compile(r"/.+"), "the path of a serial port")
     return Configuration(**said)
+
+
+def _rule_file(path: Path) -> dict[str, Any]:
+    try:
+        data = read_json_file(path)
+    except JsonFileError as error:
+        raise ConfigurationError(f"table.rules: {path} {error}") from None
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"table.rules: {path} must hold one JSON object")
+    return data
 
 
 def _text(section: dict[str, Any], name: str, key: str, form: re.Pattern[str], right: str) -> str:

@@ -141,7 +141,7 @@ class Game:
 
     def play(self, rules: str, rolls: int) -> None:
         """Open the table under a rule set and play."""
-        opened = {"rules": rules, "unit": 1, "limits": {"min": 1, "max": 2000}}
+        opened = {"rules": rules, "unit": 1, "limits": {"min": 1, "max": 1000}}
         assert self.answered("/api/open", opened, {"open": rules})
         offered = {kind["kind"]: kind["numbers"] for kind in self._bets_of(rules)}
         for _ in range(rolls):

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from engine_lite import rule_sets
 from tests.terminal_rig import WAIT_S, TerminalProcess, boxman, free_port, wait_for
 
 BET = {"bet": {"player": "3", "kind": "pass_line", "amount": 10}}
@@ -165,6 +166,7 @@ def test_a_malformed_command_names_the_field_and_changes_nothing(
         ({"limits": {"min": 5}}, "limits.max"),
         ({"limits": {"min": 50, "max": 5}}, "limits"),
         ({"limits": [1, 5]}, "limits"),
+        ({"rules": "es-1979", "limits": {"min": 5, "max": 5001}}, "limits"),
     ],
 )
 def test_terms_that_are_not_sound_do_not_open_the_table(
@@ -266,6 +268,31 @@ def test_a_rule_set_changed_in_the_configuration_waits_until_the_layout_is_empty
         configuration.write_text('[table]\nrules = "es-1979"\n')
         table.start()
         assert table.state()["table"]["rules"] == "es-1979"
+
+
+def test_a_rule_file_of_the_house_is_played_and_kept_in_the_journal(tmp_path: Path) -> None:
+    house = rule_sets.load("us-vegas") | {"name": "house-rules"}
+    house["bets"]["low_doubles"] = {
+        "stage": "one_roll",
+        "name": "Low Doubles",
+        "win": {"1-1": [10, 1], "2-2": [8, 1]},
+        "lose": "rest",
+        "source": "house",
+    }
+    house["order"].append("low_doubles")
+    (tmp_path / "house.json").write_text(json.dumps(house))
+    configuration = tmp_path / "table.toml"
+    configuration.write_text('[table]\nrules = "house.json"\n')
+    with TerminalProcess(tmp_path / "data", configuration=configuration) as table:
+        offered = table.client.get("/api/rules").json()
+        assert offered["current"] == "house-rules"
+        assert "Low Doubles" in [bet["name"] for known in offered["sets"] for bet in known["bets"]]
+        table.do({"bet": {"player": "3", "kind": "low_doubles", "amount": 10}})
+        assert table.do({"roll": [2, 2]})["results"][0]["paid"] == 80
+        # The file may go: the journal has the rules that the session was played under.
+        table.kill()
+        table.start()
+        assert table.state()["last_roll"]["results"][0]["paid"] == 80
 
 
 def test_what_opens_the_table_anew_stays_in_force_after_a_restart(tmp_path: Path) -> None:
@@ -376,6 +403,9 @@ def reseal(database: sqlite3.Connection, rows: list[tuple[int, str]]) -> None:
         ("[table]\nrule = 'us-vegas'\n", "table.rule"),
         ("[tables]\n", "[tables]"),
         ("[table]\nrules = 'us-reno'\n", "table.rules"),
+        ("[table]\nrules = 'no-such-file.json'\n", "no-such-file.json"),
+        ("[table]\nrules = 'table.toml.json'\n", "table.toml.json"),
+        ("[table]\nrules = 'es-1979'\nmin = 5\nmax = 499\n", "from 500 to 5000 where the minimum is 5 (es-1979, IV.2)"),
         ("[table]\nunit = 1.5\n", "table.unit"),
         ("[table]\nmin = 50\nmax = 5\n", "table"),
         ("[table.options]\nbar = 2\n", "bar"),

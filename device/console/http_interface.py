@@ -63,7 +63,9 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         return StreamingResponse(changes(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
     async def rule_list(_request: Request) -> Response:
-        return JSONResponse({"current": terminal.state["table"]["rules"], "sets": rules})
+        current = _rule_set_view(terminal.rule_set)
+        others = [view for view in rules if view["name"] != current["name"]]
+        return JSONResponse({"current": current["name"], "sets": [*others, current]})
 
     async def command(request: Request) -> Response:
         parsed = parse_step(await _body(request))

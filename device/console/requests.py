@@ -86,15 +86,13 @@ def parse_open(body: dict[str, Any]) -> OpenCommand:
         _amount(limits, "max", "limits."),
     )
     try:
-        table = terms.table()
+        rules = terms.check()
     except RuleError as error:
         raise BadRequest("options", str(error)) from None
     except ValueError as error:
         raise BadRequest("limits", str(error)) from None
     # The terms are journaled with every option spelt out, so that a later default changes nothing.
-    return OpenCommand(
-        command, TableTerms(terms.rule_set, table.rules.options, terms.unit, terms.minimum, terms.maximum)
-    )
+    return OpenCommand(command, TableTerms(terms.rule_set, rules.options, terms.unit, terms.minimum, terms.maximum))
 
 
 def choice(body: dict[str, Any], field: str, allowed: Callable[[Any], bool], message: str) -> Any:

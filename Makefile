@@ -6,7 +6,7 @@ BIN := .venv/bin
 # The debian packages that the tests drive or look at pages with.
 DEBIAN_PACKAGES := chromium fonts-dejavu-core
 
-.PHONY: setup run test bench screenshots lock clean debian-packages
+.PHONY: setup run test test-long bench screenshots lock clean debian-packages
 
 setup: .venv/installed
 
@@ -26,6 +26,10 @@ test: setup debian-packages
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+# What a night is for: 20,000 sequences of steps and more, new ones every time.
+test-long: setup
+	BOXMAN_TEST_LONG=1 $(BIN)/pytest --hypothesis-show-statistics tests/test_engine_properties.py
 
 bench: setup debian-packages
 	$(BIN)/python -m tests.bench

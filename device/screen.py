@@ -70,7 +70,7 @@ def alerts(session: Session) -> list[dict[str, str]]:
         expected = puck["expected"]["position"]
         where = "on its OFF place, face OFF" if expected == "off" else f"on {expected}, face ON"
         if puck["state"] == "lifted":
-            now = "The puck is lifted"
+            now = "No sensor sees the puck: it is lifted, or lies with the wrong face up"
         elif puck["state"] == "fault":
             now = "Two puck sensors answer at once"
         else:

@@ -49,6 +49,8 @@ class TableTerms:
         More than `table` asks: the regulation's own bounds on the limits. What was opened once is not judged again.
         """
         rules = self.table().rules
+        if self.minimum % self.unit:
+            raise ValueError(f"the minimum {self.minimum} must be a multiple of the unit {self.unit}")
         if rules.maximum_in_minima is not None:
             low, high = (share * self.minimum for share in rules.maximum_in_minima)
             if not low <= self.maximum <= high:
@@ -131,8 +133,14 @@ class Session:
         }
         return [self._take("table_opened", data | origin.data())]
 
-    def command(self, step: dict[str, Any], origin: Origin) -> list[Entry]:
-        """Do a step of the right shape (see engine_lite.steps). Raises Refused, and then nothing has changed."""
+    def command(self, step: dict[str, Any], origin: Origin, after_roll: int | None = None) -> list[Entry]:
+        """Do a step of the right shape (see engine_lite.steps). Raises Refused, and then nothing has changed.
+
+        `after_roll` is the number of the last roll that whoever gives the step knows of; when there has been another
+        since, the step is refused as `stale`: two people may have keyed the same throw.
+        """
+        if after_roll is not None and self.table is not None and after_roll != self.table.roll_number:
+            raise Refused("stale", f"the table has moved on: roll {self.table.roll_number} was entered meanwhile")
         if self.last_roll is not None and sorted(step.get("correct", [])) == sorted(self.last_roll["dice"]):
             raise Refused("nothing_to_correct", "the last roll was entered as these dice")
         return [self._take(step_name(step), {"step": step} | origin.data())]
@@ -184,12 +192,17 @@ class Session:
         return self._keyed({name: [first, second]}, report)
 
     def take_back_keyed(self, report: tuple[int, int] | None) -> list[Entry]:
-        """Key 1 was held: the next two keys correct the last roll; held again, they do not."""
-        if self.last_roll is None:
-            return [self._refused_key("there is no roll to take back", report)]
-        return [
-            self._take("take_back", {"correcting": not self.correcting} | Origin("dice_keys", report=report).data())
-        ]
+        """Key 1 was held: the next two dice correct the last roll; held again, they do not."""
+        try:
+            return self.take_back(not self.correcting, Origin("dice_keys", report=report))
+        except Refused as refused:
+            return [self._refused_key(refused.message, report)]
+
+    def take_back(self, correcting: bool, origin: Origin) -> list[Entry]:
+        """Whether the next two dice, on the keys or on a screen, correct the last roll. Raises Refused."""
+        if correcting and self.last_roll is None:
+            raise Refused("nothing_to_correct", "there is no roll to take back")
+        return [self._take("take_back", {"correcting": correcting} | origin.data())]
 
     def new_shooter_keyed(self, report: tuple[int, int] | None) -> list[Entry]:
         """Key 2 was held: the dice pass to the next player, in order of position, who has a line bet."""

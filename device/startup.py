@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -69,11 +70,12 @@ async def run_terminal(
     listener: socket.socket,
     version: str,
     on_progress: Callable[[int, int], None],
-    on_ready: Callable[[str], None],
+    on_ready: Callable[[str, str], None],
 ) -> None:
     """Run one terminal until SIGINT or SIGTERM, in a data folder that this process holds.
 
-    `on_progress` gets (events read, events in all) while the journal is replayed, `on_ready` the console's address.
+    `on_progress` gets (events read, events in all) while the journal is replayed, `on_ready` the
+    console's address and the name of the rule set in force.
     Raises StartError, JournalError, PinFactoryError or NodePortBusy, each with one clear line.
     """
     with ExitStack() as stack:
@@ -114,10 +116,11 @@ async def run_terminal(
             tasks.append(asyncio.create_task(uplink.run()))
 
         app = create_app(terminal, settings, controls)
-        server = uvicorn.Server(
+        server = _Server(
             uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
         )
-        on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/")
+        server.on_exit = terminal.close
+        on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/", terminal.state["table"]["rules"])
         _take_signals()
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
@@ -132,6 +135,16 @@ async def run_terminal(
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+
+
+class _Server(uvicorn.Server):
+    """The web server, which tells when it is asked to end, so that nobody keeps it waiting."""
+
+    on_exit: Callable[[], None]
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        asyncio.get_running_loop().call_soon_threadsafe(self.on_exit)
 
 
 def _take_signals() -> None:

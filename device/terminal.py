@@ -38,6 +38,7 @@ from drivers.signals import (
     TakeBackKeyed,
 )
 from drivers.table_inputs import Received, TableInputs
+from engine_lite.refusal import Refused
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +98,8 @@ class Terminal:
         self._clock_quality = clock.stamp().clock
         self._committed: dict[str, Any] = {}
         self.version = 0
+        # Set when the terminal ends: whoever follows the state lets go.
+        self.closing = False
 
     # What is told
 
@@ -137,6 +140,11 @@ class Terminal:
             await self._changed.wait()
         return self.version
 
+    def close(self) -> None:
+        """Let go of everyone who follows the state; the terminal is about to end."""
+        self.closing = True
+        self._announce()
+
     def follow(self, follower: Follower) -> None:
         """Tell `follower` of every commit from now on."""
         self._followers.append(follower)
@@ -151,30 +159,34 @@ class Terminal:
         """The answer that a command of this id got when it was done, or None."""
         return self._session.answered(command)
 
-    async def command(self, step: dict[str, Any], command: str) -> dict[str, Any]:
+    async def command(self, step: dict[str, Any], command: str, after_roll: int | None = None) -> dict[str, Any]:
         """Do a step from the console and return its answer once it is on the disk.
 
         A command whose id was done before is not done again; it gets the same answer. Raises Refused, Halted or Busy.
         """
-        await self._submit(lambda: self._once(command, lambda: self._session.command(step, Origin("console", command))))
-        answer = self._session.answered(command)
-        assert answer is not None
-        return answer
+        origin = Origin("console", command)
+        return await self._once(command, lambda: self._session.command(step, origin, after_roll))
+
+    async def take_back(self, correcting: bool, command: str) -> dict[str, Any]:
+        """Whether the next two dice correct the last roll. Raises Refused, Halted or Busy."""
+        origin = Origin("console", command)
+        return await self._once(command, lambda: self._session.take_back(correcting, origin))
 
     async def open_table(self, terms: TableTerms, command: str) -> dict[str, Any]:
         """Open the table under new terms. Raises Refused, Halted or Busy."""
         origin = Origin("console", command)
-        await self._submit(lambda: self._once(command, lambda: self._session.open_table(terms, origin)))
-        answer = self._session.answered(command)
-        assert answer is not None
-        return answer
+        return await self._once(command, lambda: self._session.open_table(terms, origin))
 
     async def alert(self, code: str, text: str) -> None:
         """Journal an alert of another part of the terminal."""
         await self._submit(lambda: self._session.alert(code, text))
 
-    def _once(self, command: str, decide: Callable[[], list[Entry]]) -> list[Entry]:
-        return [] if self._session.answered(command) else decide()
+    async def _once(self, command: str, decide: Callable[[], list[Entry]]) -> dict[str, Any]:
+        """Do a command unless its id was done before; its answer."""
+        await self._submit(lambda: [] if self._session.answered(command) else decide())
+        answer = self._session.answered(command)
+        assert answer is not None
+        return answer
 
     async def _submit(self, decide: Callable[[], list[Entry]]) -> list[Event]:
         if self._halted is not None:
@@ -225,11 +237,14 @@ class Terminal:
                 continue
             try:
                 entries = work.decide()
+            except Refused as refused:
+                _fail(work, refused)
+                continue
             except Exception as error:
-                # Handed to the one who asked; a refusal is the usual case.
-                _fail(work, error)
-                if work.done is None:
-                    log.exception("a signal could not be taken on")
+                # A fault of this program: the session may have been left half changed, and only a restart is sure.
+                log.exception("a step or a signal could not be taken on")
+                self._halt(f"fault in the program: {error}")
+                _fail(work, Halted(str(error)))
                 continue
             events: list[Event] = []
             if entries:
@@ -241,7 +256,7 @@ class Terminal:
                 except Exception as error:
                     # The session is ahead of the disk now, whatever the reason: only a restart puts that right.
                     log.exception("the journal cannot be written")
-                    self._halt(str(error))
+                    self._halt(f"the journal cannot be written: {error}")
                     _fail(work, Halted(str(error)))
                     continue
                 self._clock_quality = stamp.clock
@@ -277,7 +292,7 @@ class Terminal:
         self._changed = asyncio.Event()
 
     def _halt(self, reason: str) -> None:
-        self._halted = f"The journal cannot be written, so nothing is accepted. Call a technician. ({reason})"
+        self._halted = f"Nothing is accepted any more. What was shown is saved. Call a technician. ({reason})"
         self._announce()
 
     def _set_live(self, name: str, value: Any) -> None:
@@ -306,11 +321,13 @@ class Terminal:
             await asyncio.sleep(POLL_S)
 
     def _lamps(self) -> dict[str, bool]:
-        """Lamps show what is committed: a lit box has bets or a marker; the status lamps show the last status."""
+        """Lamps show what is committed: a box with bets or a marker; ON, OFF, BUY, LAY where such a button lies."""
         committed = self._committed
-        last = committed["buttons"]["last"]
-        boxes = {bet["number"] for bet in committed["bets"]} | {int(box) for box in committed["buttons"]["marks"]}
-        lamps = {status: last is not None and last["status"] == status for status in ("on", "off", "buy", "lay")}
+        marks = committed["buttons"]["marks"]
+        boxes = {bet["number"] for bet in committed["bets"]} | {int(box) for box in marks}
+        buttons = {bet["button"] for bet in committed["bets"]}
+        lamps = {"on": True in buttons, "off": False in buttons}
+        lamps |= {status: status in marks.values() for status in ("buy", "lay")}
         return lamps | {f"box_{box}": box in boxes or self._live["box"] == box for box in (4, 5, 6, 8, 9, 10)}
 
     def _decide(self, received: Received) -> list[Entry]:

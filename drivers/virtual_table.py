@@ -61,7 +61,7 @@ def micropython_path() -> str:
 def node_command(folder: Path, *, with_parent: bool) -> list[str]:
     """The command line of a virtual node's own process; `with_parent`: it ends when the thread that starts it does."""
     command = [sys.executable, "-m", "drivers.virtual_table", str(folder)]
-    return [*command, "--with-parent"] if with_parent else command
+    return [*command, "--with-parent", str(os.getpid())] if with_parent else command
 
 
 def set_dice_key(folder: Path, key: int, down: bool, *, wiring: Wiring) -> None:
@@ -251,12 +251,15 @@ def main() -> int:
     """Run a virtual node until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m drivers.virtual_table", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="where the port, the keys and the lamps are")
-    parser.add_argument("--with-parent", action="store_true", help="end when the program that starts this one ends")
+    parser.add_argument("--with-parent", type=int, metavar="PID", help="end when this process, which starts it, ends")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    if arguments.with_parent:
+    if arguments.with_parent is not None:
         _die_with_parent()()
+        # It may have ended before that was asked for.
+        if os.getppid() != arguments.with_parent:
+            return 0
     try:
         with VirtualNode(arguments.folder) as node:
             status = node.wait()

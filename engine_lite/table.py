@@ -511,7 +511,7 @@ class Table:
         if placed == "come_out" and self.point is not None:
             raise Refused("not_now", rule.name + " is taken on a come-out only")
         if placed == "point" and self.point is None:
-            raise Refused("not_now", rule.name + " is taken only after a point is made")
+            raise Refused("not_now", rule.name + " is taken only once a point is established")
         if placed == "new_shooter" and not self.new_hand:
             raise Refused("not_now", rule.name + " is taken before a shooter's first roll only")
         if rule.stage == "line" and rule.number is not None:
@@ -548,7 +548,13 @@ class Table:
         for bet in self._bets.get(shooter, {}).values():
             if self.rules.shooter_needs == "any" or bet[0].silent_move:
                 return
-        raise Refused("no_shooter_bet", "the shooter " + shooter + " has no bet that the rules ask for")
+        wanted = "a bet"
+        if self.rules.shooter_needs == "line":
+            lines = [self.rules.one(kind) for kind in self.rules.kinds]
+            wanted = " or ".join(
+                [rule.name for rule in lines if rule is not None and rule.stage == "line" and rule.silent_move]
+            )
+        raise Refused("no_shooter_bet", "the shooter, " + shooter + ", needs " + wanted + " before a come-out roll")
 
     # What a throw does
 

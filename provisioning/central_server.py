@@ -101,6 +101,11 @@ class CentralServer:
             self.stop()
             raise
 
+    def look_after(self) -> None:
+        """Start the server again if it has ended by itself. Raises CentralServerError."""
+        if self._process is not None and self._process.poll() is not None:
+            self.start()
+
     def stop(self) -> None:
         """Stop the server in good order, or kill it if it does not listen. Does nothing if it does not run."""
         if self._process is None:

@@ -82,7 +82,7 @@ def settings(
     except RuleError as error:
         raise ConfigurationError(f"table.rules, table.options: {error}") from None
     except ValueError as error:
-        raise ConfigurationError(f"table: {error}") from None
+        raise ConfigurationError(f"table.unit, table.min, table.max: {error}") from None
     host = given.host or "127.0.0.1"
     return Settings(
         site=given.site,

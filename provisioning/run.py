@@ -5,10 +5,11 @@ process. Where such a table has no uplink configured, it gets a central server o
 """
 
 import asyncio
+import logging
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,12 +19,15 @@ from device.settings import UplinkSettings
 from device.startup import StartError, listen, run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
-from drivers.virtual_table import node_command
+from drivers.virtual_table import NODE, node_command
 from provisioning.central_server import CentralServer, CentralServerError, ensure_stream
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
 from provisioning.progress import ProgressBar
 
+log = logging.getLogger(__name__)
+
+LOOK_AFTER_S = 1.0
 CENTRAL_FOLDER = "central"
 VIRTUAL_FOLDER = "virtual"
 
@@ -55,37 +59,59 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     folder = stack.enter_context(open_data_folder(data))
     listener = stack.enter_context(listen(checked.host, checked.port))
+    companions: list[_VirtualNode | CentralServer] = []
     if virtual_folder is not None and node_port is None:
-        stack.enter_context(_virtual_node(virtual_folder))
-        node_port = virtual_folder / "node"
+        companions.append(stack.enter_context(closing(_VirtualNode(virtual_folder))))
+        node_port = virtual_folder / NODE
     if virtual_folder is not None and uplink is None:
-        uplink = _central_server(folder.path / CENTRAL_FOLDER, stack)
+        server = _central_server(folder.path / CENTRAL_FOLDER, stack)
+        if server is not None:
+            companions.append(server)
+            uplink = UplinkSettings([server.url])
     ready = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     progress = ProgressBar("reading the journal")
 
-    def on_ready(address: str) -> None:
+    def on_ready(address: str, rules: str) -> None:
         progress.close()
-        print(f"boxman {version('boxman')}: table {ready.table} under {configuration.rules}")
+        print(f"boxman {version('boxman')}: table {ready.table} under {rules}")
         print(f"  console        {address}")
         if virtual_folder is not None:
             print(f"  virtual table  {address}virtual")
         print(f"  data           {data}", flush=True)
 
-    asyncio.run(run_terminal(ready, folder, listener, version("boxman"), progress, on_ready))
+    async def run_all() -> None:
+        looking = asyncio.create_task(_look_after(companions))
+        try:
+            await run_terminal(ready, folder, listener, version("boxman"), progress, on_ready)
+        finally:
+            looking.cancel()
+
+    asyncio.run(run_all())
 
 
-@contextmanager
-def _virtual_node(folder: Path) -> Iterator[None]:
+class _VirtualNode:
     """An I/O node without a Pico, as long as this program runs."""
-    node = subprocess.Popen(node_command(folder, with_parent=True), start_new_session=True)
-    try:
-        yield
-    finally:
-        node.terminate()
-        node.wait()
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = self._started()
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(node_command(self._folder, with_parent=True), start_new_session=True)
+
+    def look_after(self) -> None:
+        """Start it anew when it has ended; its port's link first goes, since the number may be anyone's by now."""
+        if self._process.poll() is not None:
+            (self._folder / NODE).unlink(missing_ok=True)
+            self._process = self._started()
+
+    def close(self) -> None:
+        """Stop it."""
+        self._process.terminate()
+        self._process.wait()
 
 
-def _central_server(folder: Path, stack: ExitStack) -> UplinkSettings | None:
+def _central_server(folder: Path, stack: ExitStack) -> CentralServer | None:
     """A central server on loopback. Without one the table works on, so a failure is said and no more."""
     try:
         server = stack.enter_context(CentralServer(folder))
@@ -93,4 +119,15 @@ def _central_server(folder: Path, stack: ExitStack) -> UplinkSettings | None:
     except CentralServerError as error:
         print(f"boxman: no central server, the table works on without: {error}", file=sys.stderr)
         return None
-    return UplinkSettings([server.url])
+    return server
+
+
+async def _look_after(companions: Sequence[_VirtualNode | CentralServer]) -> None:
+    """Keep what was started around the table running, as a real table's surroundings would be."""
+    while True:
+        await asyncio.sleep(LOOK_AFTER_S)
+        for companion in companions:
+            try:
+                companion.look_after()
+            except CentralServerError as error:
+                log.warning("%s", error)

@@ -39,6 +39,8 @@ def settle(files: Sequence[Path], rules: str | None) -> int:
         play(scenario, print, failures.append)
         for failure in failures:
             _complain(f"{path}: {failure}")
+        if not failures and sys.stderr.isatty():
+            print(f"{path}: every expectation held", file=sys.stderr)
         failed = failed or bool(failures)
     return FAILED if failed else HELD
 

@@ -51,6 +51,8 @@ class TerminalProcess:
         self.address = f"http://127.0.0.1:{self.port}"
         self._configuration = configuration
         self._process: subprocess.Popen[str] | None = None
+        # All that the last run printed, known when it has ended.
+        self.output = ""
         self._ids = itertools.count(1)
         self.client = httpx.Client(base_url=self.address, timeout=10)
 
@@ -101,7 +103,8 @@ class TerminalProcess:
         if self._process.poll() is None:
             os.kill(self._process.pid, number)
         status = self._process.wait(START_S)
-        if self._process.stdout is not None:
+        if self._process.stdout is not None and not self._process.stdout.closed:
+            self.output = self._process.stdout.read()
             self._process.stdout.close()
         return status
 

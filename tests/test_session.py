@@ -208,7 +208,11 @@ def test_a_lid_that_opens_is_recorded_with_the_state_of_the_game() -> None:
         (("in_place", 6, "on"), True, None),
         (("in_place", "off", "off"), False, "The puck is on OFF; put it on 6, face ON."),
         (("in_place", 8, "on"), False, "The puck is on 8; put it on 6, face ON."),
-        (("lifted", None, None), False, "The puck is lifted; put it on 6, face ON."),
+        (
+            ("lifted", None, None),
+            False,
+            "No sensor sees the puck: it is lifted, or lies with the wrong face up; put it on 6, face ON.",
+        ),
         (("fault", None, None), False, "Two puck sensors answer at once; put it on 6, face ON."),
         (("unknown", None, None), None, None),
     ],

@@ -35,7 +35,7 @@ ROLLS_PER_RULE_SET = 50
 CRASHES = 20
 PLAYERS = ("1", "2", "5", "12")
 NUMBERS = (4, 5, 6, 8, 9, 10)
-KEY_DOWN_S = 0.06
+KEY_DOWN_S = 0.15
 SITE, TABLE = "casino", "craps-7"
 
 

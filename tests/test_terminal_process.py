@@ -1,6 +1,8 @@
 """The terminal as it ships, in a process of its own: console, hardware, uplink, restarts and refusals to start."""
 
 import json
+import os
+import signal
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -107,6 +109,53 @@ def test_losers_are_shown_with_their_stake_and_a_correction_with_what_it_undid(t
     assert (again.status_code, again.json()["refused"]) == (409, "nothing_to_correct")
 
 
+def test_of_two_screens_that_enter_the_same_throw_the_second_is_refused(table: TerminalProcess) -> None:
+    seen = table.state()["roll_number"]
+    body = {"step": {"roll": [1, 2]}, "after_roll": seen}
+    first = table.client.post("/api/command", json=body | {"id": table.fresh_id()})
+    second = table.client.post("/api/command", json=body | {"id": table.fresh_id()})
+    assert (first.status_code, second.status_code, second.json()["refused"]) == (200, 409, "stale")
+    assert table.state()["roll_number"] == seen + 1
+
+
+def test_a_screen_that_corrects_makes_the_next_keyed_dice_a_correction(table: TerminalProcess) -> None:
+    table.do({"roll": [1, 2]})
+    seen = table.state()["roll_number"]
+    for correcting in (True, False, True):
+        answer = table.client.post("/api/take_back", json={"id": table.fresh_id(), "correcting": correcting})
+        assert answer.status_code == 200
+        assert table.state()["correcting"] is correcting
+    table.hand(dice_key=1)
+    table.hand(dice_key=1)
+    state = table.wait_for_state(lambda state: state["last_roll"]["dice"] == [1, 1], "the keys correct the roll")
+    assert (state["roll_number"], state["correcting"]) == (seen, False)
+    bad = table.client.post("/api/take_back", json={"id": table.fresh_id(), "correcting": 1})
+    assert (bad.status_code, bad.json()["field"]) == (400, "correcting")
+
+
+def test_a_node_and_a_server_that_die_are_started_again(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
+        for pid in descendants(table.pid):
+            os.kill(pid, signal.SIGKILL)
+        table.wait_for_state(lambda state: state["node"]["state"] != "online", "the node is missed")
+        table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is back")
+        table.hand(dice_key=2)
+        table.hand(dice_key=5)
+        table.wait_for_state(lambda state: state["roll_number"] == 1, "its keys enter a roll")
+        table.wait_for_state(
+            lambda state: state["uplink"]["state"] == "online" and not state["uplink"]["undelivered"], "delivered"
+        )
+
+
+def test_it_ends_quietly_and_at_once_with_pages_open(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table, table.client.stream("GET", "/api/stream") as stream:
+        next(stream.iter_lines())
+        assert table.terminate() == 0
+        assert "Traceback" not in table.output
+        assert "Exception" not in table.output
+
+
 def test_a_command_sent_again_is_not_done_again(table: TerminalProcess) -> None:
     command = table.fresh_id()
     before = table.state()["roll_number"]
@@ -166,6 +215,7 @@ def test_a_malformed_command_names_the_field_and_changes_nothing(
         ({"limits": {"min": 5}}, "limits.max"),
         ({"limits": {"min": 50, "max": 5}}, "limits"),
         ({"limits": [1, 5]}, "limits"),
+        ({"unit": 25, "limits": {"min": 5, "max": 500}}, "limits"),
         ({"rules": "es-1979", "limits": {"min": 5, "max": 5001}}, "limits"),
     ],
 )

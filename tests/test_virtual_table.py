@@ -188,9 +188,11 @@ def test_the_nodes_own_process_ends_on_sigterm_and_takes_its_port_with_it(tmp_pa
 
 @pytest.mark.parametrize("with_parent", [True, False])
 def test_a_node_ends_with_its_parent_only_if_told_to(tmp_path: Path, with_parent: bool) -> None:
-    program = "import subprocess, sys; subprocess.Popen(sys.argv[1:]); sys.stdin.read()"
-    command = [sys.executable, "-c", program, *node_command(tmp_path, with_parent=with_parent)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as parent:
+    program = (
+        "import pathlib, subprocess, sys; from drivers.virtual_table import node_command;"
+        f"subprocess.Popen(node_command(pathlib.Path(sys.argv[1]), with_parent={with_parent})); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE) as parent:
         until(lambda: (tmp_path / "node").exists(), "the port")
         parent.kill()
     if with_parent:
@@ -199,6 +201,12 @@ def test_a_node_ends_with_its_parent_only_if_told_to(tmp_path: Path, with_parent
         (own, _interpreter) = sorted(running_on(tmp_path))
         os.kill(own, 15)
         until(lambda: running_on(tmp_path) == [], "the end of the node")
+
+
+def test_a_node_whose_parent_is_gone_already_does_not_start(tmp_path: Path) -> None:
+    command = [*node_command(tmp_path, with_parent=False), "--with-parent", "1"]
+    assert subprocess.run(command, check=False).returncode == 0
+    assert not (tmp_path / "node").exists()
 
 
 def test_a_node_that_dies_takes_its_process_down_with_a_word(tmp_path: Path) -> None:

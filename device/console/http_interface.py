@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from device.console.requests import BODY_BYTES_MAX, BadRequest, parse_body, parse_open, parse_step
+from device.console.requests import BODY_BYTES_MAX, BadRequest, parse_body, parse_open, parse_step, parse_take_back
 from device.console.virtual_table import VirtualControls
 from device.settings import Settings
 from device.terminal import Busy, Halted, Terminal
@@ -51,7 +51,7 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
     async def stream(_request: Request) -> Response:
         async def changes() -> AsyncIterator[str]:
             version = -1
-            while True:
+            while not terminal.closing:
                 try:
                     async with asyncio.timeout(HEARTBEAT_S):
                         version = await terminal.wait_for_change(version)
@@ -72,7 +72,13 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         known = terminal.known_command(parsed.command)
         if known is not None and known["step"] != parsed.step:
             raise BadRequest("id", "was used for another action; each action needs an id of its own")
-        answer = await terminal.command(parsed.step, parsed.command)
+        answer = await terminal.command(parsed.step, parsed.command, parsed.after_roll)
+        return JSONResponse(_answer(answer) | {"repeated": known is not None})
+
+    async def take_back(request: Request) -> Response:
+        parsed = parse_take_back(await _body(request))
+        known = terminal.known_command(parsed.command)
+        answer = await terminal.take_back(parsed.correcting, parsed.command)
         return JSONResponse(_answer(answer) | {"repeated": known is not None})
 
     async def open_table(request: Request) -> Response:
@@ -90,6 +96,7 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         Route("/api/stream", stream),
         Route("/api/rules", rule_list),
         Route("/api/command", command, methods=["POST"]),
+        Route("/api/take_back", take_back, methods=["POST"]),
         Route("/api/open", open_table, methods=["POST"]),
     ]
     if controls is not None:

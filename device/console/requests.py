@@ -26,10 +26,19 @@ class BadRequest(Exception):
 
 @dataclass(frozen=True)
 class StepCommand:
-    """A step and the id under which it is done once."""
+    """A step, the id under which it is done once, and the last roll that its sender knows of (None: not said)."""
 
     command: str
     step: dict[str, Any]
+    after_roll: int | None
+
+
+@dataclass(frozen=True)
+class TakeBackCommand:
+    """Whether the next two dice correct the last roll, and the id under which that is done once."""
+
+    command: str
+    correcting: bool
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
 def parse_step(body: dict[str, Any]) -> StepCommand:
     """A request to do a step. Raises BadRequest."""
-    _only(body, ("id", "step"))
+    _only(body, ("id", "step", "after_roll"))
     command = _command(body)
     step = _part(body, "step")
     try:
@@ -61,7 +70,19 @@ def parse_step(body: dict[str, Any]) -> StepCommand:
     except StepError as error:
         field = error.field if error.field == "step" else f"step.{error.field}"
         raise BadRequest(field, error.message) from None
-    return StepCommand(command, step)
+    after_roll = body.get("after_roll")
+    if after_roll is not None and (type(after_roll) is not int or after_roll < 0):
+        raise BadRequest("after_roll", "must be the number of a roll, or null")
+    return StepCommand(command, step, after_roll)
+
+
+def parse_take_back(body: dict[str, Any]) -> TakeBackCommand:
+    """A request to correct the last roll with the next dice, or not to. Raises BadRequest."""
+    _only(body, ("id", "correcting"))
+    correcting = _part(body, "correcting")
+    if type(correcting) is not bool:
+        raise BadRequest("correcting", "must be true or false")
+    return TakeBackCommand(_command(body), correcting)
 
 
 def parse_open(body: dict[str, Any]) -> OpenCommand:

@@ -43,6 +43,15 @@ class TableTerms:
         """A new table under these terms. Raises RuleError or ValueError when they are not sound."""
         return Table(compile_rules(dict(self.rule_set), dict(self.options)), self.unit, self.minimum, self.maximum)
 
+    def data(self) -> dict[str, Any]:
+        """The terms as they stand in an event."""
+        return {
+            "rule_set": dict(self.rule_set),
+            "options": dict(self.options),
+            "unit": self.unit,
+            "limits": {"min": self.minimum, "max": self.maximum},
+        }
+
     def check(self) -> RuleSet:
         """The rule set, if a table may be opened under these terms. Raises RuleError or ValueError.
 
@@ -125,13 +134,7 @@ class Session:
         """Open the table under new terms. Raises Refused (`not_now`) while bets lie on the layout."""
         if self.table is not None and self.table.layout():
             raise Refused("not_now", "bets lie on the layout; finish the hand before the table is opened anew")
-        data = {
-            "rule_set": dict(terms.rule_set),
-            "options": dict(terms.options),
-            "unit": terms.unit,
-            "limits": {"min": terms.minimum, "max": terms.maximum},
-        }
-        return [self._take("table_opened", data | origin.data())]
+        return [self._take("table_opened", terms.data() | origin.data())]
 
     def command(self, step: dict[str, Any], origin: Origin, after_roll: int | None = None) -> list[Entry]:
         """Do a step of the right shape (see engine_lite.steps). Raises Refused, and then nothing has changed.
@@ -255,13 +258,13 @@ class Session:
         if report := data.get("report"):
             self.node_report = (report[0], report[1])
         if command := data.get("command"):
-            self._remember(command, data)
+            self._remember(command, kind, data)
         return kind, data
 
-    def _remember(self, command: str, data: dict[str, Any]) -> None:
+    def _remember(self, command: str, kind: str, data: dict[str, Any]) -> None:
         self.commands[command] = {
             "seq": self.seq,
-            "step": data.get("step"),
+            "asked": _asked(kind, data),
             "results": data.get("results", []),
             "point": self.table.point if self.table else None,
         }
@@ -423,3 +426,10 @@ class Session:
         later = [player for player in players if player_order(player) > player_order(table.shooter)]
         following = [player for player in [*later, *players] if player != table.shooter]
         return following[0] if following else None
+
+
+def _asked(kind: str, data: dict[str, Any]) -> Any:
+    """What a command asked for, as far as it tells it from another one under the same id."""
+    if kind == "table_opened":
+        return {name: data[name] for name in ("rule_set", "options", "unit", "limits")}
+    return data["correcting"] if kind == "take_back" else data["step"]

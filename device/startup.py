@@ -26,6 +26,9 @@ from drivers.table_inputs import TableInputs, Wiring
 from drivers.virtual_table import VirtualTable
 
 DELIVERY_FILE = "delivery.db"
+# Pages and programs that may be connected at once; more are told to come later.
+CONNECTIONS_MAX = 100
+BACKLOG = 16
 
 
 class StartError(Exception):
@@ -117,7 +120,15 @@ async def run_terminal(
 
         app = create_app(terminal, settings, controls)
         server = _Server(
-            uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                timeout_graceful_shutdown=1,
+                backlog=BACKLOG,
+                limit_concurrency=CONNECTIONS_MAX,
+            )
         )
         server.on_exit = terminal.close
         on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/", terminal.state["table"]["rules"])
@@ -189,10 +200,13 @@ def _uplink(settings: Settings, terminal: Terminal, reader: JournalReader, recor
 
 def listen(host: str, port: int) -> socket.socket:
     """The console's socket, to be had before anything else is started. Raises StartError."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named as TCP, so that asyncio turns Nagle's delay off: an answer must not wait for another packet.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        # Two programs may bind one port before either listens; only one can listen.
+        listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or str(error)

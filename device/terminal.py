@@ -39,18 +39,25 @@ from drivers.signals import (
 )
 from drivers.table_inputs import Received, TableInputs
 from engine_lite.refusal import Refused
+from engine_lite.steps import step_name
 
 log = logging.getLogger(__name__)
 
 # Commands waiting for the journal; more than this at once is no boxman.
 QUEUE_MAX = 256
 POLL_S = 0.02
+# The steps that take the place of two dice keys.
+ROLLS = ("roll", "correct", "no_roll")
 # A node that is there has said so by then; until then its silence is no alarm.
 NODE_GREETING_S = 5.0
 
 
 class Halted(Exception):
     """The terminal accepts nothing; the message says why and what to do."""
+
+
+class IdReused(Exception):
+    """A command came under the id of another one; each action needs an id of its own."""
 
 
 class Busy(Exception):
@@ -155,38 +162,51 @@ class Terminal:
 
     # Commands
 
-    def known_command(self, command: str) -> dict[str, Any] | None:
-        """The answer that a command of this id got when it was done, or None."""
-        return self._session.answered(command)
-
     async def command(self, step: dict[str, Any], command: str, after_roll: int | None = None) -> dict[str, Any]:
         """Do a step from the console and return its answer once it is on the disk.
 
         A command whose id was done before is not done again; it gets the same answer. Raises Refused, Halted or Busy.
         """
-        origin = Origin("console", command)
-        return await self._once(command, lambda: self._session.command(step, origin, after_roll))
+
+        def decide() -> list[Entry]:
+            # A roll from the screen uses up a die that waits on the keys: its report is done with this event.
+            keyed = self._inputs.die_report if self._inputs is not None and step_name(step) in ROLLS else None
+            return self._session.command(step, Origin("console", command, keyed), after_roll)
+
+        return await self._once(command, step, decide)
 
     async def take_back(self, correcting: bool, command: str) -> dict[str, Any]:
         """Whether the next two dice correct the last roll. Raises Refused, Halted or Busy."""
         origin = Origin("console", command)
-        return await self._once(command, lambda: self._session.take_back(correcting, origin))
+        return await self._once(command, correcting, lambda: self._session.take_back(correcting, origin))
 
     async def open_table(self, terms: TableTerms, command: str) -> dict[str, Any]:
         """Open the table under new terms. Raises Refused, Halted or Busy."""
         origin = Origin("console", command)
-        return await self._once(command, lambda: self._session.open_table(terms, origin))
+        return await self._once(command, terms.data(), lambda: self._session.open_table(terms, origin))
 
     async def alert(self, code: str, text: str) -> None:
         """Journal an alert of another part of the terminal."""
         await self._submit(lambda: self._session.alert(code, text))
 
-    async def _once(self, command: str, decide: Callable[[], list[Entry]]) -> dict[str, Any]:
-        """Do a command unless its id was done before; its answer."""
-        await self._submit(lambda: [] if self._session.answered(command) else decide())
+    async def _once(self, command: str, asked: object, decide: Callable[[], list[Entry]]) -> dict[str, Any]:
+        """Do a command unless its id was done before; its answer, with `repeated`. Raises IdReused for another one."""
+        repeated = False
+
+        def once() -> list[Entry]:
+            nonlocal repeated
+            known = self._session.answered(command)
+            if known is None:
+                return decide()
+            if known["asked"] != asked:
+                raise IdReused
+            repeated = True
+            return []
+
+        await self._submit(once)
         answer = self._session.answered(command)
         assert answer is not None
-        return answer
+        return answer | {"repeated": repeated}
 
     async def _submit(self, decide: Callable[[], list[Entry]]) -> list[Event]:
         if self._halted is not None:
@@ -237,7 +257,7 @@ class Terminal:
                 continue
             try:
                 entries = work.decide()
-            except Refused as refused:
+            except (Refused, IdReused) as refused:
                 _fail(work, refused)
                 continue
             except Exception as error:
@@ -270,7 +290,7 @@ class Terminal:
         for event in events:
             if event.type in ("reserve_opened", "reserve_closed"):
                 self._reserve_since = event.wall
-            elif event.type in ("roll", "correct"):
+            elif event.type in ROLLS:
                 self._live["pending_die"] = None
                 if event.data["via"] == "console" and self._inputs is not None:
                     self._inputs.give_up_die()

@@ -3,6 +3,7 @@
 import errno
 import select
 import struct
+import termios
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -116,9 +117,10 @@ class NodeLink:
         """
         try:
             self._serial = serial.Serial(self.port, BAUD, timeout=0, write_timeout=0, exclusive=True)
-        except serial.SerialException as error:
+        except (OSError, termios.error, ValueError) as error:
+            # pyserial wraps only some of what the system says of a device that is being pulled.
             self.error = str(error)
-            if error.errno in (errno.EAGAIN, errno.EBUSY):
+            if isinstance(error, serial.SerialException) and error.errno in (errno.EAGAIN, errno.EBUSY):
                 raise NodePortBusy(
                     f"the I/O node at {self.port} is in use by another program; stop that program, or name another port"
                 ) from error
@@ -184,7 +186,7 @@ class NodeLink:
         try:
             events += self._read(now_ms)
             self._write(now_ms)
-        except OSError as error:
+        except (OSError, termios.error) as error:
             return events + self._lose(now_ms, str(error))
         heard_ms = max(self._opened_ms, self._heard_ms or self._opened_ms)
         if now_ms - heard_ms >= NODE_SILENT_MS:

@@ -213,6 +213,9 @@ class TableInputs:
         return received
 
     def _from_report(self, report: Report) -> list[Signal]:
+        if report.pin not in self._die_on_pin:
+            # Not one of the pins that it was told to look at: nothing that this table knows of.
+            return []
         return self._dice_keys.feed(
             report.time_ms,
             self._die_on_pin[report.pin],
@@ -221,8 +224,18 @@ class TableInputs:
             initial=report.initial,
         )
 
+    @property
+    def die_report(self) -> tuple[int, int] | None:
+        """The last node report that a waiting first die is made of, None while no die waits."""
+        if self._node is None or self._node.boot_id is None or self._dice_keys.pending is None:
+            return None
+        return (self._node.boot_id, self._node.last_taken)
+
     def give_up_die(self) -> None:
-        """The roll was entered on the screen: a first die that waits on the keys must not begin the next one."""
+        """The roll was entered on the screen: a first die that waits on the keys must not begin the next one.
+
+        To survive a crash, what was entered instead is journaled with `die_report`, which `resume` then gets.
+        """
         self._dice_keys.give_up()
         if not self._dice_keys.half_done:
             self._half_done_from = None

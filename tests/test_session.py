@@ -108,7 +108,7 @@ def test_a_command_is_remembered_with_its_answer() -> None:
     table.do({"roll": [3, 4]}, "command-2")
     assert table.session.answered("command-2") == {
         "seq": 4,
-        "step": {"roll": [3, 4]},
+        "asked": {"roll": [3, 4]},
         "results": [{"player": "3", "kind": "pass_line", "result": "win", "paid": 10, "returned": 10}],
         "point": None,
     }

@@ -3,15 +3,21 @@
 import json
 import os
 import signal
+import socket
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from device.startup import listen
+from drivers.table_inputs import Wiring
+from drivers.virtual_table import node_command, set_dice_key
 from engine_lite import rule_sets
 from tests.terminal_rig import WAIT_S, TerminalProcess, boxman, free_port, wait_for
 
@@ -165,6 +171,61 @@ def test_a_command_sent_again_is_not_done_again(table: TerminalProcess) -> None:
     assert table.state()["roll_number"] == before + 1
     other = table.post({"roll": [1, 1]}, command)
     assert (other.status_code, other.json()["field"]) == (400, "id")
+
+
+def test_of_two_actions_in_flight_under_one_id_one_is_refused(table: TerminalProcess) -> None:
+    for _ in range(20):
+        command = table.fresh_id()
+        steps = [{"bet": {"player": player, "kind": "place", "amount": 6, "number": 8}} for player in ("3", "4")]
+        with ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(lambda step, command=command: table.post(step, command), steps))
+        assert sorted(answer.status_code for answer in answers) == [200, 400]
+    for player in ("3", "4"):
+        table.post({"take_down": {"player": player, "kind": "place", "number": 8}})
+
+
+def test_an_id_that_opened_the_table_does_not_open_it_under_other_terms(table: TerminalProcess) -> None:
+    command = table.fresh_id()
+    assert table.open_table("us-vegas", id=command).json()["repeated"] is False
+    assert table.open_table("us-vegas", id=command).json()["repeated"] is True
+    other = table.open_table("mo-2010", id=command)
+    assert (other.status_code, other.json()["field"]) == (400, "id")
+    assert table.state()["table"]["rules"] == "us-vegas"
+
+
+def test_a_die_given_up_before_a_crash_does_not_come_back_after_it(tmp_path: Path) -> None:
+    configuration = tmp_path / "table.toml"
+    configuration.write_text(f'[hardware]\nnode = "{tmp_path / "node" / "node"}"\n')
+    with (
+        subprocess.Popen(node_command(tmp_path / "node", with_parent=True)) as node,
+        TerminalProcess(tmp_path / "data", configuration=configuration) as table,
+    ):
+        table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
+        press(tmp_path / "node", 3)
+        table.wait_for_state(lambda state: state["pending_die"] == 3, "the first die is shown")
+        table.do({"roll": [2, 6]})
+        table.kill()
+        table.start()
+        table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is back")
+        press(tmp_path / "node", 5)
+        table.wait_for_state(lambda state: state["pending_die"] == 5, "the first die of the next roll is shown")
+        press(tmp_path / "node", 6)
+        state = table.wait_for_state(lambda state: state["roll_number"] == 2, "the keys enter a roll")
+        assert state["last_roll"]["dice"] == [5, 6]
+        node.terminate()
+
+
+def press(node: Path, key: int) -> None:
+    """A quick finger on a dice key."""
+    for down in (True, False):
+        set_dice_key(node, key, down, wiring=Wiring())
+        time.sleep(0.1)
+
+
+def test_the_console_s_socket_is_one_that_does_not_hold_answers_back() -> None:
+    """asyncio turns Nagle's delay (some 40 ms an answer) off only for a socket that was named as TCP."""
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 def test_a_refused_step_is_answered_with_its_code(table: TerminalProcess) -> None:

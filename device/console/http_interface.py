@@ -9,7 +9,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from device.console.requests import BODY_BYTES_MAX, BadRequest, parse_body, parse_open, parse_step, parse_take_back
 from device.console.virtual_table import VirtualControls
 from device.settings import Settings
-from device.terminal import Busy, Halted, Terminal
+from device.terminal import Busy, Halted, IdReused, Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
@@ -69,25 +69,15 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
 
     async def command(request: Request) -> Response:
         parsed = parse_step(await _body(request))
-        known = terminal.known_command(parsed.command)
-        if known is not None and known["step"] != parsed.step:
-            raise BadRequest("id", "was used for another action; each action needs an id of its own")
-        answer = await terminal.command(parsed.step, parsed.command, parsed.after_roll)
-        return JSONResponse(_answer(answer) | {"repeated": known is not None})
+        return JSONResponse(_answer(await terminal.command(parsed.step, parsed.command, parsed.after_roll)))
 
     async def take_back(request: Request) -> Response:
         parsed = parse_take_back(await _body(request))
-        known = terminal.known_command(parsed.command)
-        answer = await terminal.take_back(parsed.correcting, parsed.command)
-        return JSONResponse(_answer(answer) | {"repeated": known is not None})
+        return JSONResponse(_answer(await terminal.take_back(parsed.correcting, parsed.command)))
 
     async def open_table(request: Request) -> Response:
         parsed = parse_open(await _body(request))
-        known = terminal.known_command(parsed.command)
-        if known is not None and known["step"] is not None:
-            raise BadRequest("id", "was used for another action; each action needs an id of its own")
-        answer = await terminal.open_table(parsed.terms, parsed.command)
-        return JSONResponse(_answer(answer) | {"repeated": known is not None})
+        return JSONResponse(_answer(await terminal.open_table(parsed.terms, parsed.command)))
 
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
@@ -117,6 +107,8 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
             BadRequest: _bad_request,
             Refused: _refused,
             Halted: _halted,
+            IdReused: _id_reused,
+            ClientDisconnect: _client_gone,
             Busy: _busy,
         },
     )
@@ -132,7 +124,7 @@ class _PageFiles(StaticFiles):
 
 
 def _answer(answer: dict[str, Any]) -> dict[str, Any]:
-    return {name: answer[name] for name in ("seq", "results", "point")}
+    return {name: answer[name] for name in ("seq", "results", "point", "repeated")}
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -158,6 +150,15 @@ async def _bad_request(_request: Request, error: Exception) -> Response:
 async def _refused(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     return JSONResponse({"refused": error.code, "message": error.message}, status_code=409)
+
+
+async def _id_reused(_request: Request, _error: Exception) -> Response:
+    return await _bad_request(_request, BadRequest("id", "was used for another action; each action needs its own"))
+
+
+async def _client_gone(_request: Request, _error: Exception) -> Response:
+    # Nobody is there to read it; nothing was done.
+    return Response(status_code=400)
 
 
 async def _halted(_request: Request, error: Exception) -> Response:

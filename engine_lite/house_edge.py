@@ -80,7 +80,7 @@ def house_edge(rules: "RuleSet", rule: "BetRule") -> Edge:
 
 
 def _edge(rule: "BetRule", won: "Pair", paid: "Pair", lost: "Pair", rolls: "Pair") -> Edge:
-    """From the chance to win, what is paid on average (0 for a bet that does not win), the chance to lose, the rolls."""
+    """From the chance to win, what is paid on average (0 where a bet does not win), the chance to lose, the rolls."""
     decided = add(won, lost)
     loss = subtract(lost, paid)
     beside = ZERO
@@ -209,6 +209,14 @@ def _points(rule: "BetRule") -> "tuple[Pair, Pair, Pair]":
         leaves = subtract(ONE, back)
         won[state], paid[state], rolls[state] = divide(wins, leaves), divide(pays, leaves), divide(waits, leaves)
     return won[0], paid[0], rolls[0]
+
+
+def per_cent(share: "Pair") -> str:
+    """A fraction in per cent to three decimals, a half rounded away from zero, such as "1.414 %"."""
+    num, den = share
+    thousandths = (2 * abs(num) * 100000 + den) // (2 * den)
+    sign = "-" if num < 0 and thousandths else ""
+    return sign + str(thousandths // 1000) + "." + "%03d" % (thousandths % 1000) + " %"
 
 
 def fraction(num: int, den: int) -> "Pair":

@@ -88,6 +88,8 @@ class _Compiler:
         """The whole rule set."""
         reader, rules = self._reader, self._rules
         rules.warnings = reader.texts("warnings")
+        reader.text("source")
+        reader.child("no_roll")
         rules.exact_amounts = self._options["exact_amounts"] is True
         rules.shooter_needs = reader.child("shooter", ("needs", "source")).choice("needs", ("line", "any"))
         rules.craps_pass_dice = reader.child("dice_pass", ("come_out_craps", "source")).flag("come_out_craps")
@@ -96,6 +98,8 @@ class _Compiler:
         if reader.has("limits"):
             limits = reader.child("limits", ("maximum_in_minima", "source"))
             rules.maximum_in_minima = limits.ratio("maximum_in_minima")
+            if rules.maximum_in_minima[0] > rules.maximum_in_minima[1]:
+                raise RuleError(limits.place + ".maximum_in_minima must name the lower bound first")
             rules.limits_source = limits.text("source")
         bets = reader.child("bets")
         working = reader.child("working", tuple(bets.keys()))
@@ -104,6 +108,8 @@ class _Compiler:
             bet = bets.child(kind)
             bet.only(_BET_FIELDS + _STAGE_FIELDS[bet.choice("stage", STAGES)])
             for rule in self._compile(kind, bet, working):
+                if rules.rule(rule.kind, rule.number) is not None:
+                    raise RuleError("bets: two bets are called " + rule.kind + "; each needs its own name")
                 codes = bytes(rule.codes)
                 rule.codes = same.setdefault(codes, codes)
                 rules.add(rule)
@@ -140,7 +146,7 @@ class _Compiler:
             self._results(rule, bet)
             rules = [rule]
         for rule in rules:
-            if bet.has("max"):
+            if bet.has("max") and rule.max_share == (1, 1):
                 rule.max_share = bet.ratio("max")
                 bet.text("max_source")
             if stage == "multi_roll" and self._options["winners_stay_up"]:
@@ -279,6 +285,8 @@ class _Compiler:
         return as_ratio(value, reader.place + "." + key)
 
     def _option(self, reference: str, place: str) -> object:
+        if not reference.startswith(OPTION):
+            raise RuleError(place + ": " + reference + " must name an option, such as option:vig")
         name = reference[len(OPTION) :]
         if name not in self._options:
             raise RuleError(place + ": there is no option " + name)

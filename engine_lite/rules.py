@@ -161,7 +161,7 @@ class RuleSet:
         wins.extend((rule.by_count or {}).values())
         for outcome in wins:
             if outcome is not None and outcome.result == WIN:
-                step = _least_common_multiple(step, outcome.den // greatest_common_divisor(outcome.num, outcome.den))
+                step = least_common_multiple(step, outcome.den // greatest_common_divisor(outcome.num, outcome.den))
         return step
 
     def winning(self, rule: BetRule) -> "Outcome | None":
@@ -173,7 +173,8 @@ class RuleSet:
         return None
 
 
-def _least_common_multiple(a: int, b: int) -> int:
+def least_common_multiple(a: int, b: int) -> int:
+    """The smallest whole number that both divide."""
     return a // greatest_common_divisor(a, b) * b
 
 

@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_RESULT_FIELDS = ("player", "kind", "number", "result", "paid", "returned", "remainder", "commission", "to")
+_RESULT_FIELDS = (
+    "player",
+    "kind",
+    "number",
+    "result",
+    "paid",
+    "returned",
+    "remainder",
+    "commission",
+    "commission_returned",
+    "to",
+)
 _FIELDS = ("name", "rules", "options", "unit", "limits", "steps")
 
 

@@ -18,6 +18,7 @@ from engine_lite.rules import (
     Outcome,
     RuleSet,
     greatest_common_divisor,
+    least_common_multiple,
 )
 
 try:
@@ -258,7 +259,7 @@ class Table:
 
     def set_shooter(self, player: str) -> None:
         """Give `player` the dice: from here a come-out roll needs that player's bet."""
-        if player != self.shooter:
+        if player != self.shooter and self.point is None:
             self.new_hand = True
         self.shooter = player
         self.dice_pass = False
@@ -500,10 +501,9 @@ class Table:
             assert rule.parent is not None
             self._needs_parent(player, rule.kind, rule.parent.kind, rule.number)
         standing = self._stands(player, rule.key)
-        if standing is not None:
-            if "increase" not in rule.change or standing[4]:
-                raise Refused("contract", rule.name + " may not be increased now")
-        elif rule.stage != "odds":
+        if standing is not None and ("increase" not in rule.change or standing[4]):
+            raise Refused("contract", rule.name + " may not be increased now")
+        if rule.stage != "odds" and (standing is None or rule.stage != "line"):
             self._check_placed_now(rule)
 
     def _check_placed_now(self, rule: BetRule) -> None:
@@ -521,9 +521,17 @@ class Table:
         if self._stands(player, (parent_kind, number)) is None:
             raise Refused("needs_parent", kind + " needs a bet on " + parent_kind + " that has this number")
 
+    def _step(self, rule: BetRule) -> int:
+        """What the amounts of a bet must be multiples of, all in all."""
+        step = self.unit
+        if self.rules.multiple_of_minimum:
+            step = least_common_multiple(step, self.minimum)
+        if self.rules.exact_amounts:
+            step = least_common_multiple(step, self.rules.exact_step(rule) * self.unit)
+        return step
+
     def _check_multiple(self, rule: BetRule, amount: int) -> None:
-        steps = (self.unit, self.minimum) if self.rules.multiple_of_minimum else (self.unit,)
-        for step in steps:
+        for step in (self.unit, self.minimum) if self.rules.multiple_of_minimum else (self.unit,):
             if amount % step:
                 raise Refused("not_multiple", rule.name + " must be a multiple of " + str(step))
         if self.rules.exact_amounts:
@@ -541,7 +549,8 @@ class Table:
     def _check_share(self, rule: BetRule, total: int, whole: int) -> None:
         num, den = rule.max_share
         if total * den > whole * num:
-            raise Refused("above_max", "the maximum here is " + str(whole * num // den))
+            most = whole * num // den
+            raise Refused("above_max", "the maximum here is " + str(most - most % self._step(rule)))
 
     def _check_shooter(self, shooter: str) -> None:
         """A come-out roll needs the bet that the regulation asks of the shooter."""
@@ -600,8 +609,12 @@ class Table:
             if outcome.result == LOSE:
                 self.house += amount
             else:
+                # With the stake goes a commission that was taken for a play that was none.
                 said["returned"] = amount
-                self._pay(player, amount)
+                if bet[2]:
+                    said["commission_returned"] = bet[2]
+                    self.house -= bet[2]
+                self._pay(player, amount + bet[2])
             del self._bets[player][rule.key]
         return said
 

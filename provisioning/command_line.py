@@ -6,17 +6,22 @@ from pathlib import Path
 
 from provisioning.command_failed import CommandFailed
 from provisioning.journal_commands import export_events, export_scenario, verify_journal
+from provisioning.rules_commands import check_file, show_edges, show_limits, show_pay_table
 from provisioning.run import run
 from provisioning.settle import settle
+from provisioning.standard_streams import give_up_output, prepare
 
 DATA = Path("data")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    chosen = _parser().parse_args(arguments)
     try:
+        prepare()
+        chosen = _parser().parse_args(arguments)
         status: int = chosen.start(chosen)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except CommandFailed as failed:
         print(f"boxman: {failed}", file=sys.stderr)
         return 1
@@ -24,7 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader of our output has gone, such as `head`; nothing is left to say and nobody to say it to.
-        sys.stderr.close()
+        give_up_output()
+        return 1
+    except OSError as error:
+        # Such as a full disk behind standard output.
+        give_up_output()
+        print(f"boxman: reading or writing failed: {error}", file=sys.stderr)
         return 1
     return status
 
@@ -64,7 +74,46 @@ def _parser() -> argparse.ArgumentParser:
             export_scenario(chosen.data, chosen.session) if chosen.scenario else export_events(chosen.data)
         )
     )
+    _add_rules(commands.add_parser("rules", help="look into a rule set: its edges, soundness, pay table and limits"))
     return parser
+
+
+def _add_rules(rules: argparse.ArgumentParser) -> None:
+    actions = rules.add_subparsers(required=True, metavar="ACTION")
+
+    action = actions.add_parser("edge", help="the exact house edge of every bet")
+    _add_rule_set(action)
+    action.add_argument("--json", action="store_true", help="write a JSON list of fractions")
+    action.set_defaults(start=lambda chosen: show_edges(chosen.rules, chosen.option, chosen.json))
+
+    action = actions.add_parser("check", help="say whether a rule file is sound, and what is wrong with it")
+    action.add_argument("rules", metavar="FILE")
+    action.set_defaults(start=lambda chosen: check_file(chosen.rules))
+
+    action = actions.add_parser("show", help="a pay table to hang on the wall")
+    _add_rule_set(action)
+    action.add_argument("--html", action="store_true", help="write a page to print, on A4 or A3")
+    action.set_defaults(start=lambda chosen: show_pay_table(chosen.rules, chosen.option, chosen.html))
+
+    action = actions.add_parser("limits", help="the least and the most that a table takes on each bet")
+    _add_rule_set(action)
+    action.add_argument("--min", required=True, metavar="N", help="the table's minimum, in chip units")
+    action.add_argument("--max", required=True, metavar="N", help="the table's maximum, in chip units")
+    action.add_argument("--unit", default="1", metavar="N", help="what amounts are multiples of (default: 1)")
+    action.set_defaults(
+        start=lambda chosen: show_limits(chosen.rules, chosen.option, chosen.min, chosen.max, chosen.unit)
+    )
+
+
+def _add_rule_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="NAME_OR_FILE", help="a rule set that comes with boxman, or a file of one")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="choose an option of the rule set, such as vig=up_front; may be repeated",
+    )
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

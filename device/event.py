@@ -17,7 +17,7 @@ EVENT_VERSION: Final = 1
 GENESIS_HASH: Final = "0" * 64
 """`prev` of event 1."""
 
-EVENT_BYTES_MAX: Final = 256 * 1024
+EVENT_BYTES_MAX: Final = 512 * 1024
 """A longer line is refused: an event must fit into one message of the uplink (NATS: 1 MiB by default)."""
 
 NESTING_DEPTH_MAX: Final = 32

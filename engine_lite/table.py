@@ -67,6 +67,9 @@ KINDS = (
     "over_seven",
 )
 
+# No table has as many; with it no roll has more results than an event of the journal can hold.
+BETS_MAX = 1000
+
 _RETURNED = Outcome(RETURN, 0, 1, 0, 0)
 _LOST = Outcome(LOSE, 0, 1, 0, 0)
 
@@ -167,15 +170,16 @@ class Table:
         if type(amount) is not int or amount < 1:
             raise Refused("bad_amount", "the amount must be a positive whole number")
         self._check_multiple(rule, amount)
-        player = self._seated(player)
-        bets = self._bets.setdefault(player, {})
-        old = bets.get(rule.key)
+        old = self._stands(player, rule.key)
         total = amount + (old[1] if old else 0)
         if rule.stage != "odds" and total < self.minimum:
             raise Refused("below_min", "the minimum is " + str(self.minimum))
         self._check_maximum(player, rule, total)
+        if old is None and sum(len(bets) for bets in self._bets.values()) >= BETS_MAX:
+            raise Refused("above_max", "the layout holds at most " + str(BETS_MAX) + " bets")
         held = self._commission_up_front(rule, total)
-        bets[rule.key] = (rule, total, held, old[3] if old else None, old[4] if old else 0)
+        player = self._seated(player)
+        self._bets.setdefault(player, {})[rule.key] = (rule, total, held, old[3] if old else None, old[4] if old else 0)
         charged = held - (old[2] if old else 0)
         self._pay(player, -amount - charged)
         self.house += charged
@@ -221,8 +225,23 @@ class Table:
 
     def _lift(self, player: str, key: "Key") -> "dict[str, Any]":
         rule, amount, held, _, _ = self._bets[player].pop(key)
-        self._since.append(("take_down", player, rule.kind, amount, rule.number))
+        self._note_take_down(player, rule, amount)
         return self._hand_back(player, rule, amount, held)
+
+    def _note_take_down(self, player: str, rule: BetRule, amount: int) -> None:
+        """Note it for a correction. A bet that was put down since the roll and is gone again leaves no trace."""
+        since = 0
+        for step in self._since:
+            if step[0] in ("bet", "reduce") and (step[1], step[2], step[4]) == (player, rule.kind, rule.number):
+                since += step[3] if step[0] == "bet" else -step[3]
+        if since == amount:
+            self._since = [
+                step
+                for step in self._since
+                if step[0] not in ("bet", "reduce") or (step[1], step[2], step[4]) != (player, rule.kind, rule.number)
+            ]
+        else:
+            self._since.append(("take_down", player, rule.kind, amount, rule.number))
 
     def working(
         self, on: bool, player: "str | None" = None, kind: "str | None" = None, number: "int | None" = None
@@ -319,7 +338,11 @@ class Table:
         self._move_puck(total)
         if len(results) > 1:
             results.sort(key=_first)
-        return [result for _, result in results]
+        # In place: a seven that decides a full table leaves no room for a second list on a small heap.
+        said: "list[Any]" = results
+        for position in range(len(said)):
+            said[position] = said[position][1]
+        return said
 
     def correct(self, first: int, second: int) -> "list[dict[str, Any]]":
         """Undo the last roll and settle this one in its place; returns the results of the right roll.

@@ -33,6 +33,9 @@ HELD = (
     ("hardway", 6),
     ("hardway", 8),
     ("hardway", 4),
+    ("hardway", 10),
+    ("big", 4),
+    ("big", 10),
 )
 HELD_COUNT = 8
 # The slots after those that stay: line bet, its odds, come bet, its odds. While a slot's bet cannot be put down, a bet
@@ -45,7 +48,7 @@ ALL_SLOTS = (1 << BETS) - 1
 def node_rules(root: str, name: str) -> "RuleSet":
     """A rule set, compiled as on a node; the modules that compiled it are no longer held."""
     sys.path.insert(0, root)
-    if hasattr(gc, "threshold") and sys.implementation.name == "micropython":
+    if hasattr(gc, "threshold"):
         gc.threshold(8192)
     import engine_lite
     from engine_lite.rule_compiler import compile_rules
@@ -70,7 +73,8 @@ class FullTable:
         # One bit for each slot that has a bet; the box of the come bet, 0 before it has one.
         self.lying = [0] * PLAYERS
         self.come_boxes = [0] * PLAYERS
-        self.slots: "dict[Any, int]" = {}
+        # Where each bet goes: of those that stay kind and number, of the others the kind.
+        self.slots: dict[Any, int] = {}
         for slot, key in enumerate(held):
             self.slots[key] = slot
         for slot, kind in FILLERS.items():
@@ -113,9 +117,8 @@ class FullTable:
         else:
             place(name, FILLERS[slot], SMALL_AMOUNT)
 
-    def roll(self, first: int, second: int) -> int:
-        """Roll the dice; returns the number of results."""
-        results = self.table.roll(first, second)
+    def note(self, results: "list[dict[str, Any]]") -> None:
+        """Take in which bets a roll has decided."""
         for result in results:
             seat, kind = self.seats[result["player"]], result["kind"]
             if result["result"] == "move":
@@ -130,12 +133,22 @@ class FullTable:
             elif slot == COME:
                 self.come_boxes[seat] = 0
             self.lying[seat] &= ~(1 << slot)
+
+    def roll(self, first: int, second: int) -> int:
+        """Roll the dice; returns how many bets that decided or moved."""
+        results = self.table.roll(first, second)
+        self.note(results)
         return len(results)
 
-    def play(self, first: int, second: int) -> None:
-        """Roll and put down again what was decided."""
-        self.roll(first, second)
+    def play(self, first: int, second: int) -> int:
+        """Roll and put down again what was decided; returns how many bets were decided or moved.
+
+        The results of a roll are let go of, with the stack frame that held them, before bets are put down: 288 of them
+        and as many new bets do not fit into the heap together.
+        """
+        count = self.roll(first, second)
         self.put_down()
+        return count
 
 
 class Dice:
@@ -149,24 +162,31 @@ class Dice:
         return (self._state >> 12) % 6 + 1
 
 
-# Played before each measuring, from any state to the same one. A ten or a seven, then a seven: whatever had a point or
-# a box is decided, and the layout is that of a fresh come-out. Then nine is the point, the come bets go to eight and
-# get their odds, and a three decides the bets on one roll, which are put down again.
-CLOSING = ((4, 6), (3, 4), (4, 5), (2, 6), (1, 2))
+# Played before each measuring, from any point to the same state. The seven decides whatever has a number, and the
+# layout is that of a fresh come-out. Then nine is the point, the come bets go to eight and get their odds, and a three
+# decides the bets on one roll, which are put down again.
+CLOSING = ((3, 4), (4, 5), (2, 6), (1, 2))
+CLOSING_ROLLS = len(CLOSING) + 1
 
 
-def close(full: FullTable, roll_number: int) -> int:
-    """Bring the table to the state in which it is measured, with that many rolls played; returns the heap in use."""
-    while full.table.roll_number + len(CLOSING) + 1 < roll_number:
-        full.play(1, 1)
-    if full.table.point is not None:
-        # Not the other way round: a seven without a point decides no line bet that has a number.
-        full.play(3, 4)
+def close(full: FullTable) -> None:
+    """Bring the table from any state to the one in which it is measured, with CLOSING_ROLLS rolls.
+
+    There the same bets lie on it, put down in the same order; it remembers the same last roll and the same steps since.
+    Only the counts of money and of rolls differ, which are small whole numbers and no objects of their own.
+    """
+    # A come-out roll needs a point first, so that the seven finds one: it decides the line and the come bets.
+    if full.table.point is None:
+        full.play(2, 2)
     else:
         full.play(1, 1)
     for first, second in CLOSING:
         full.play(first, second)
-    assert full.table.roll_number == roll_number and full.table.point == 9
+    assert full.table.point == 9
+
+
+def in_use() -> int:
+    """The heap in use, in bytes, once everything that nobody holds is given back; 0 on CPython."""
     gc.collect()
     return gc.mem_alloc() if hasattr(gc, "mem_alloc") else 0
 
@@ -174,41 +194,40 @@ def close(full: FullTable, roll_number: int) -> int:
 def main(root: str, name: str, rolls: int) -> "dict[str, Any]":
     """Play `rolls` rolls.
 
-    Returns `rules`, the heap in use in bytes with the rule set alone; `first` and `last`, the heap in use after 100
-    rolls and after all, the layout in the same state; `free` after all; `house`, `bets`, the number of bets on the
-    layout; and `most`, the most results that a roll had. All heap figures are 0 on CPython.
+    Returns, in bytes: `rules`, the heap in use with the core and its rule set; `first` and `last`, the heap in use
+    after 100 rolls and after all, the layout in the same state; `free`, the heap that is left then. All four are 0 on
+    CPython. Then `rolls`; `most`, the most results that a roll had; `lies`, whether all 288 bets lie there; `layout`,
+    the chips on it; and `house` and `players`, what they are up.
     """
     rules = node_rules(root, name)
-    heap_of_rules = gc.mem_alloc() if hasattr(gc, "mem_alloc") else 0
     from engine_lite.table import Table
 
+    heap_of_rules = in_use()
     full = FullTable(rules, Table(rules, 1, 5, 500))
     dice = Dice(7)
     measured = []
     most = 0
     for last in (100, rolls):
-        while full.table.roll_number + len(CLOSING) + 1 < last:
-            most = max(most, full.roll(dice.throw(), dice.throw()))
-            full.put_down()
-        measured.append(close(full, last))
-    count = 0
-    for lying in full.lying:
-        while lying:
-            count += lying & 1
-            lying >>= 1
+        while full.table.roll_number < last - CLOSING_ROLLS:
+            most = max(most, full.play(dice.throw(), dice.throw()))
+        close(full)
+        measured.append(in_use())
     return {
         "rules": heap_of_rules,
         "first": measured[0],
         "last": measured[1],
         "free": gc.mem_free() if hasattr(gc, "mem_free") else 0,
-        "house": full.table.house,
-        "layout": full.table.layout(),
-        "bets": count,
+        "rolls": full.table.roll_number,
         "most": most,
+        "lies": full.lying == [ALL_SLOTS] * PLAYERS,
+        "layout": full.table.layout(),
+        "house": full.table.house,
+        "players": [full.table.players[player] for player in full.names],
     }
 
 
 if __name__ == "__main__":
-    import json
+    measured_here = main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    from engine_lite.json_text import json_text
 
-    print(json.dumps(main(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    print(json_text(measured_here))

@@ -1,4 +1,4 @@
-"""Which bets act on a roll: bet by bet, on a come-out and after the point, without a button, with On and with Off."""
+"""Which bets act on a roll: bet by bet, with the puck off and on, without a button, with On and with Off."""
 
 from itertools import product
 from typing import Any
@@ -10,34 +10,73 @@ from engine_lite.rule_compiler import compile_rules
 from engine_lite.table import Table
 
 BUTTONS = {"none": None, "on": True, "off": False}
-# Does the bet act on a come-out without a button? After the point every bet does; a button beats both.
-VEGAS = {
-    "place": False,
-    "place_to_lose": False,
-    "buy": False,
-    "lay": True,
-    "big": True,
-    "hardway": False,
-    "come_odds": False,
-    "dont_come_odds": True,
+# Las Vegas, cell by cell: does the bet act on the next roll? Line odds stand while there is a point and at no other
+# time; the dash is a cell that cannot be.
+VEGAS = """
+ side   bet             | puck off: button none  on   off | puck on: button none  on   off
+ right  place           |                   no   yes  no  |                  yes  yes  no
+ wrong  place_to_lose   |                   no   yes  no  |                  yes  yes  no
+ right  buy             |                   no   yes  no  |                  yes  yes  no
+ wrong  lay             |                   yes  yes  no  |                  yes  yes  no
+ right  big             |                   yes  yes  no  |                  yes  yes  no
+ right  hardway         |                   no   yes  no  |                  yes  yes  no
+ right  come_odds       |                   no   yes  no  |                  yes  yes  no
+ wrong  dont_come_odds  |                   yes  yes  no  |                  yes  yes  no
+ right  pass_odds       |                   -    -    -   |                  yes  yes  no
+ wrong  dont_pass_odds  |                   -    -    -   |                  yes  yes  no
+"""
+# The other rule sets say nothing on the matter, or leave it to the house: everything acts unless an Off button lies.
+ELSEWHERE = (
+    "come_odds dont_come_odds pass_odds dont_pass_odds big hardway",
+    "place place_to_lose",
+    "buy lay",
+)
+OTHER_KINDS = {
+    "es-1979": ELSEWHERE[:2],
+    "es-md-2004": ELSEWHERE[:2],
+    "mo-2010": ELSEWHERE[:1],
+    "cl-scj": ELSEWHERE,
+    "pe-1999": ELSEWHERE,
 }
-# Spain has no rule on the matter: everything acts on every roll.
-SPAIN = dict.fromkeys(("place", "place_to_lose", "big", "hardway", "come_odds", "dont_come_odds"), True)
-MATRIX = [
-    (rules, kind, phase, button, {"on": True, "off": False}.get(button, phase == "point" or come_out))
-    for rules, kinds in (("us-vegas", VEGAS), ("es-1979", SPAIN))
-    for (kind, come_out), phase, button in product(kinds.items(), ("come-out", "point"), BUTTONS)
+WRONG_SIDE = ("place_to_lose", "lay", "dont_come_odds", "dont_pass_odds")
+LINE_ODDS = ("pass_odds", "dont_pass_odds")
+
+
+def cells(table: str) -> list[tuple[str, str, str, str, bool]]:
+    """Each cell of a table as above that can be: side, bet, puck, button, whether the bet acts."""
+    found = []
+    for line in table.strip().splitlines()[1:]:
+        named, *halves = line.split("|")
+        side, kind = named.split()
+        for puck, half in zip(("off", "on"), halves, strict=True):
+            for button, cell in zip(BUTTONS, half.split(), strict=True):
+                if cell != "-":
+                    found.append((side, kind, puck, button, {"yes": True, "no": False}[cell]))
+    return found
+
+
+MATRIX = [("us-vegas", kind, puck, button, acts) for _, kind, puck, button, acts in cells(VEGAS)] + [
+    (rules, kind, puck, button, button != "off")
+    for rules, groups in OTHER_KINDS.items()
+    for kind in " ".join(groups).split()
+    for puck, button in product(("off", "on"), BUTTONS)
+    if kind not in LINE_ODDS or puck == "on"
 ]
-WRONG_SIDE = ("place_to_lose", "lay", "dont_come_odds")
 
 
 def table_of(rules: str) -> Table:
     return Table(compile_rules(rule_sets.load(rules)), 1, 1, 1000)
 
 
-def six_in_phase(rules: str, kind: str, phase: str) -> Table:
-    """A table with one bet of `kind` on 6, for 12 (odds: 10 on a flat 10), on a come-out or with 9 as the point."""
+def with_six(rules: str, kind: str, puck: str) -> Table:
+    """A table with one bet of `kind` on 6, for 12 (odds: 10 on a flat 10), on a come-out or with a point: 9, or 6 where
+    the bet is odds on the line."""
     table = table_of(rules)
+    if kind in LINE_ODDS:
+        table.place("A", "pass_line" if kind == "pass_odds" else "dont_pass", 10)
+        table.roll(2, 4)
+        table.place("A", kind, 10)
+        return table
     table.roll(4, 5)
     if kind.endswith("_odds"):
         table.place("A", kind.removesuffix("_odds"), 10)
@@ -45,9 +84,9 @@ def six_in_phase(rules: str, kind: str, phase: str) -> Table:
         table.place("A", kind, 10, 6)
     else:
         table.place("A", kind, 12, 6)
-    if phase == "come-out":
+    if puck == "off":
         table.roll(4, 5)
-    assert table.point == (9 if phase == "point" else None)
+    assert table.point == (9 if puck == "on" else None)
     return table
 
 
@@ -55,12 +94,22 @@ def results_of(results: list[dict[str, Any]], kind: str) -> list[str]:
     return [result["result"] for result in results if result["kind"] == kind]
 
 
-@pytest.mark.parametrize(("rules", "kind", "phase", "button", "works"), MATRIX)
+def test_the_matrix_names_every_bet_that_takes_a_button_and_its_side() -> None:
+    assert {kind for _, kind, *_ in cells(VEGAS)} == set(rule_sets.load("us-vegas")["working"])
+    assert {(kind, side == "wrong") for side, kind, *_ in cells(VEGAS)} == {
+        (kind, kind in WRONG_SIDE) for _, kind, *_ in cells(VEGAS)
+    }
+    assert len(cells(VEGAS)) == 8 * 6 + 2 * 3
+    for rules, groups in OTHER_KINDS.items():
+        assert set(" ".join(groups).split()) == set(rule_sets.load(rules)["working"])
+
+
+@pytest.mark.parametrize(("rules", "kind", "puck", "button", "works"), MATRIX)
 def test_a_bet_wins_and_loses_when_it_works_and_stays_or_comes_back_when_it_is_off(
-    rules: str, kind: str, phase: str, button: str, works: bool
+    rules: str, kind: str, puck: str, button: str, works: bool
 ) -> None:
     for dice, wins in (((3, 3), kind not in WRONG_SIDE), ((3, 4), kind in WRONG_SIDE)):
-        table = six_in_phase(rules, kind, phase)
+        table = with_six(rules, kind, puck)
         on = BUTTONS[button]
         if on is not None:
             assert table.working(on, "A", kind, 6) == 1
@@ -100,7 +149,7 @@ def test_line_odds_that_are_off_come_back_when_the_line_is_decided(
 
 def test_on_a_come_out_seven_the_come_loses_and_its_idle_odds_come_back_in_las_vegas_only() -> None:
     for rules, odds_result, up in (("us-vegas", "return", -10), ("es-1979", "lose", -20)):
-        table = six_in_phase(rules, "come_odds", "come-out")
+        table = with_six(rules, "come_odds", "off")
         results = table.roll(3, 4)
         assert results_of(results, "come") == ["lose"]
         assert results_of(results, "come_odds") == [odds_result]
@@ -108,7 +157,7 @@ def test_on_a_come_out_seven_the_come_loses_and_its_idle_odds_come_back_in_las_v
 
 
 def test_an_off_button_stays_until_an_on_button_is_laid() -> None:
-    table = six_in_phase("es-1979", "place", "point")
+    table = with_six("es-1979", "place", "on")
     table.working(False, "A", "place", 6)
     assert table.roll(3, 4) == []
     assert table.roll(2, 4) == []
@@ -118,7 +167,7 @@ def test_an_off_button_stays_until_an_on_button_is_laid() -> None:
 
 
 def test_a_button_stays_on_a_bet_that_is_added_to_or_reduced() -> None:
-    table = six_in_phase("us-vegas", "place", "point")
+    table = with_six("us-vegas", "place", "on")
     table.working(False, "A", "place", 6)
     table.place("A", "place", 12, 6)
     table.reduce("A", "place", 6, 6)

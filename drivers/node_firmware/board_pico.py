@@ -13,7 +13,7 @@ from drivers.node_firmware.board import Board
 READ_MAX = 64
 # One byte a time, because the port only says that it has room, not how much, and a write beyond it blocks.
 WRITE_MAX = 32
-USABLE_PINS = (*range(23), 26, 27, 28)
+USABLE_PINS = tuple(range(23)) + (26, 27, 28)
 
 
 class PicoBoard(Board):

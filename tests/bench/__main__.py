@@ -4,13 +4,14 @@ import os
 import platform
 
 from tests.bench.settlement_speed import settlement_speed
+from tests.bench.table_speed import table_speed
 from tests.bench.terminal_speed import terminal_speed
 
 
 def main() -> None:
     """Run every benchmark and print a table."""
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for measure in (settlement_speed, terminal_speed):
+    for measure in (settlement_speed, table_speed, terminal_speed):
         for what, figure in measure():
             print(f"  {what:<64} {figure:>12}")
 

@@ -12,6 +12,7 @@ import {
   draw,
   isPosition,
   money,
+  playerTag,
   players,
   render,
   rulesRead,
@@ -20,6 +21,8 @@ import {
 } from "./console_state.js";
 import { addDialog, openOverlay, overlay } from "./dialogs.js";
 import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
+import { pageBy } from "./scrolling.js";
+import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
 
 const CHIPS = [1, 5, 25, 100, 500];
@@ -32,40 +35,57 @@ const ODDS_PARENT = {
   dont_come_odds: "dont_come",
 };
 
-let draft = { player: null, group: "line", kind: null, number: null, amount: 0, typing: false };
+const NOTHING = { player: null, group: "line", kind: null, number: null, amount: 0, entry: "new" };
+
+// `entry`: the amount was "typed" by digits, which go on behind it, or laid with "chips", which add up; or the next
+// touch begins a "new" one.
+let draft = NOTHING;
+let draftTable = null; // the rules and limits that the draft was made under
+
+const sum = (bets) => bets.reduce((total, bet) => total + bet.amount, 0);
+const betsOf = (player) => state.bets.filter((bet) => bet.player === player);
 
 function renderBetsList() {
-  const bets = [...state.bets].sort((a, b) => byPosition(a.player, b.player));
-  const total = bets.reduce((sum, bet) => sum + bet.amount, 0);
+  const bets = [...state.bets];
+  const owners = [...new Set(bets.map((bet) => bet.player))].sort(byPosition);
   byId("bets-count").textContent = bets.length;
-  byId("bets-sum").textContent = bets.length ? money(total) : "";
+  byId("bets-sum").textContent = bets.length ? money(sum(bets)) : "";
   byId("button-bets-count").textContent = bets.length || "";
   byId("bets-list").replaceChildren(
-    ...bets.map((bet, index) =>
+    ...owners.map((player) =>
       element(
-        "li",
-        {
-          "data-player": bet.player,
-          "data-kind": bet.kind,
-          "data-number": bet.number,
-          "data-amount": bet.amount,
-          "data-works": String(bet.works),
-          "data-chosen": isChosen(bet),
-          "data-first": index === 0 || bets[index - 1].player !== bet.player,
-        },
-        element(
-          "button",
-          { type: "button", onclick: () => chooseBet(bet) },
-          element("span", { class: "player", title: bet.player }, bet.player),
-          element("span", { class: "bet" }, betName(bet), bet.works ? null : element("em", {}, TEXT.off_mark)),
-          element("b", {}, money(bet.amount)),
-        ),
+        "section",
+        { "data-owner": player, "data-chosen": player === draft.player },
+        element("h3", {}, playerTag(player), element("b", {}, money(sum(betsOf(player))))),
+        element("ul", {}, ...betsOf(player).map(standingBet)),
       ),
     ),
+    ...(bets.length ? [] : [element("p", {}, TEXT.no_bets)]),
   );
-  if (!bets.length) byId("bets-list").append(element("li", { class: "none" }, TEXT.no_bets));
   setAvailable(byId("all-off"), bets.length > 0);
   setAvailable(byId("all-on"), bets.length > 0);
+}
+
+function standingBet(bet) {
+  return element(
+    "li",
+    {
+      "data-player": bet.player,
+      "data-kind": bet.kind,
+      "data-number": bet.number,
+      "data-amount": bet.amount,
+      "data-works": String(bet.works),
+      "data-chosen": isChosen(bet),
+    },
+    element(
+      "button",
+      { type: "button", onclick: () => chooseBet(bet) },
+      // The heading has the name in sight; a reader of the row alone has it too.
+      element("span", { class: "player" }, bet.player),
+      element("span", { class: "bet" }, betName(bet), bet.works ? null : element("em", {}, TEXT.off_mark)),
+      element("b", {}, money(bet.amount)),
+    ),
+  );
 }
 
 /** Whether a standing bet is the one that the choice names. */
@@ -74,7 +94,7 @@ const isChosen = (bet) =>
 const chosenBet = () => state.bets.find(isChosen) ?? null;
 
 function chooseBet(bet) {
-  change({ player: bet.player, group: groupOf(bet.kind), kind: bet.kind, number: bet.number ?? null });
+  choose({ player: bet.player, group: groupOf(bet.kind), kind: bet.kind, number: bet.number ?? null });
   if (overlay !== "bets") openOverlay("bets");
 }
 
@@ -95,6 +115,11 @@ function change(part) {
   render();
 }
 
+/** Another bet is meant: the amount on show is offered for it, and the next digit or chip begins a new one. */
+function choose(part) {
+  change({ ...part, entry: "new" });
+}
+
 /** The numbers to choose from: for odds the boxes of the player's own bets, else what the rule set names. */
 function numbersOf(kind) {
   const named = travels(kind) ? [] : (betEntry(kind)?.numbers ?? []);
@@ -108,31 +133,40 @@ function numbersOf(kind) {
 }
 
 function chooseKind(kind) {
-  draft.kind = kind;
   const numbers = numbersOf(kind);
-  change({ number: numbers.length === 1 ? numbers[0] : numbers.includes(draft.number) ? draft.number : null });
+  choose({ kind, number: numbers.length === 1 ? numbers[0] : numbers.includes(draft.number) ? draft.number : null });
+}
+
+function chooseGroup(group) {
+  if (group !== draft.group) choose({ group, kind: null, number: null });
 }
 
 function choosePlayer(player) {
-  draft.player = player;
+  choose({ player, number: travels(draft.kind) ? null : draft.number });
   if (draft.kind !== null && draft.kind in ODDS_PARENT) chooseKind(draft.kind);
-  else change({ number: travels(draft.kind) ? null : draft.number });
+  const own = byId("bets-list").querySelector("section[data-chosen]");
+  if (own) byId("bets-list").scrollTop = own.offsetTop;
 }
 
-/** A digit is written behind the digits before it; after chips it begins a new amount. null clears. */
+/** A digit is written behind the digits before it; null clears. */
 function keyAmount(digit) {
-  const next = digit === null ? 0 : (draft.typing ? draft.amount * 10 : 0) + digit;
-  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, typing: true });
+  const next = digit === null ? 0 : (draft.entry === "typed" ? draft.amount * 10 : 0) + digit;
+  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, entry: "typed" });
 }
 
 function addChip(chip) {
-  const next = draft.amount + chip;
-  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, typing: false });
+  const next = (draft.entry === "new" ? 0 : draft.amount) + chip;
+  if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, entry: "chips" });
 }
 
-async function putBet() {
+/** Sends what changes the chosen bet; done or refused, the next digit begins a new amount. */
+async function changeChosen(step) {
+  choose((await command(step)) ? { amount: 0 } : {});
+}
+
+function putBet() {
   const number = travels(draft.kind) ? null : draft.number;
-  if (await command({ bet: { ...betStep({ ...draft, number }), amount: draft.amount } })) change({ amount: 0 });
+  return changeChosen({ bet: { ...betStep({ ...draft, number }), amount: draft.amount } });
 }
 
 function renderBets() {
@@ -142,17 +176,20 @@ function renderBets() {
   const complete = draft.player !== null && draft.kind !== null && (numbers.length === 0 || draft.number !== null);
   const chosen = chosenBet();
   byId("bet-summary").textContent = TEXT.bet_summary(
-    draft.player === null ? TEXT.choose_player : TEXT.player(draft.player),
+    draft.player === null ? TEXT.choose_player : TEXT.player_has(draft.player, money(sum(betsOf(draft.player)))),
     draft.kind ? betName(draft) : TEXT.choose_kind,
   );
 
-  draw("bet-players", [players(), draft.player, state.shooter], () => {
+  const onLayout = players().map((player) => [player, sum(betsOf(player))]);
+  draw("bet-players", [onLayout, draft.player], () => {
     byId("players").replaceChildren(
-      ...players().map((player) =>
-        button(`player-${player}`, player, () => choosePlayer(player), {
-          pressed: player === draft.player,
-          className: isPosition(player) ? null : "named",
-        }),
+      ...onLayout.map(([player, has]) =>
+        button(
+          `player-${player}`,
+          element("span", {}, player, has ? element("small", {}, money(has)) : null),
+          () => choosePlayer(player),
+          { pressed: player === draft.player, className: isPosition(player) ? null : "named" },
+        ),
       ),
     );
   });
@@ -160,7 +197,7 @@ function renderBets() {
     const groups = Object.keys(TEXT.groups).filter((group) => bets.some((bet) => groupOf(bet.kind) === group));
     byId("groups").replaceChildren(
       ...groups.map((group) =>
-        button(`group-${group}`, TEXT.groups[group], () => change({ group }), { pressed: group === draft.group }),
+        button(`group-${group}`, TEXT.groups[group], () => chooseGroup(group), { pressed: group === draft.group }),
       ),
     );
     const kinds = bets.filter((bet) => groupOf(bet.kind) === draft.group);
@@ -174,7 +211,7 @@ function renderBets() {
   draw("bet-numbers", [numbers, draft.number], () => {
     byId("numbers").replaceChildren(
       ...numbers.map((number) =>
-        button(`number-${number}`, String(number), () => change({ number }), { pressed: number === draft.number }),
+        button(`number-${number}`, String(number), () => choose({ number }), { pressed: number === draft.number }),
       ),
     );
   });
@@ -186,9 +223,11 @@ function renderBets() {
     );
   });
   byId("bet-amount").replaceChildren(
+    element("small", {}, TEXT.amount),
     element("b", {}, money(draft.amount)),
     element("small", {}, TEXT.limits(money(limits.min), money(limits.max))),
   );
+  byId("bet-amount").dataset.entry = draft.entry;
   byId("bet-amount").dataset.amount = draft.amount;
   byId("bet-put").textContent = chosen ? TEXT.add : TEXT.put_down;
   setAvailable(byId("bet-put"), complete && draft.amount > 0);
@@ -199,16 +238,16 @@ function renderBets() {
   setAvailable(byId("bet-working"), chosen !== null);
 }
 
-async function changeChosen(step) {
-  if (await command(step)) change({ amount: 0 });
-}
-
 /** The list of standing bets has a column of its own on a wide screen, and a place in the dialog while that is open. */
 function placeBetsPanel() {
   (overlay === "bets" ? byId("bets-right") : byId("bets-home")).append(byId("bets-panel"));
 }
 
 export function renderStandingBets() {
+  const table = JSON.stringify(state.table);
+  // What was half entered under other rules may not exist under these.
+  if (table !== draftTable) draft = NOTHING;
+  draftTable = table;
   const shown = [state.bets, rulesRead, state.table.rules, draft.player, draft.kind, draft.number];
   draw("bets", shown, renderBetsList);
 }
@@ -218,16 +257,31 @@ export function buildBets() {
   const on = (id, onclick) => byId(id).addEventListener("click", onclick);
   on("bet-put", putBet);
   on("bet-reduce", () => changeChosen({ reduce: { ...betStep(draft), amount: draft.amount } }));
-  on("bet-take-down", () => changeChosen({ take_down: betStep(draft) }));
   on("bet-working", () => command({ working: { ...betStep(draft), on: !chosenBet().works } }));
-  on("all-off", () => command({ working: { on: false } }));
-  on("all-on", () => command({ working: { on: true } }));
+  onSecondTouch(byId("bet-take-down"), {
+    subject: chosenBet,
+    words: () => TEXT.take_down,
+    ask: () => TEXT.take_down_again(money(chosenBet().amount)),
+    act: () => changeChosen({ take_down: betStep(draft) }),
+  });
+  const forAll = (id, on, words, ask) =>
+    onSecondTouch(byId(id), {
+      subject: () => state.bets,
+      words: () => words,
+      ask: () => ask(state.bets.length),
+      act: () => command({ working: { on } }),
+    });
+  forAll("all-off", false, TEXT.all_off, TEXT.all_off_again);
+  forAll("all-on", true, TEXT.all_on, TEXT.all_on_again);
+  pageBy(byId("bets-list"), byId("bets-more"), () => byId("bets-list").querySelectorAll("li"));
+  pageBy(byId("players"), byId("players-more"));
+  pageBy(byId("kinds"), byId("kinds-more"));
   addDialog("bets", {
     begin: placeBetsPanel,
     end: placeBetsPanel,
     render: renderBets,
     confirm: () => byId("bet-put").click(),
     digit: keyAmount,
-    backspace: () => change({ amount: Math.floor(draft.amount / 10) }),
+    backspace: () => change({ amount: Math.floor(draft.amount / 10), entry: "typed" }),
   });
 }

@@ -16,29 +16,56 @@ import {
   isPosition,
   mayEnter,
   money,
+  offerWays,
   plain,
   players,
   reachable,
+  reasonWords,
   setReachable,
   setState,
   state,
   unsent,
   whenChanged,
 } from "./console_state.js";
-import { addDialog, closeAfter, closeOverlay, openDialog, openOverlay } from "./dialogs.js";
-import { applyKeyLocks, buildDiceEntry, clearDieOne, forgetDice, keyDie, renderEntry } from "./dice_entry.js";
-import { buildMainScreen, renderMainScreen } from "./main_screen.js";
+import { addDialog, closeAfter, closeOverlay, openDialog, openOverlay, overlay } from "./dialogs.js";
+import {
+  applyKeyLocks,
+  buildDiceEntry,
+  clearDieOne,
+  endCorrection,
+  forgetDice,
+  keyDie,
+  renderEntry,
+  restKeys,
+  telling,
+  wantCorrecting,
+} from "./dice_entry.js";
+import { announceRoll, buildMainScreen, renderMainScreen } from "./main_screen.js";
+import { pageBy } from "./scrolling.js";
+import { onSecondTouch } from "./second_touch.js";
 import { buildTableOpening, optionWords } from "./table_opening.js";
 import { element, followState } from "./terminal.js";
 
 // A page that has just loaded is given this long before it says that nobody answers.
 const PATIENCE_MS = 2000;
+// The keys of a keyboard that open a dialog, and the button that does the same.
+const OPENERS = {
+  b: "button-bets",
+  n: "button-no-roll",
+  c: "button-correct",
+  s: "button-new-shooter",
+  t: "button-open-table",
+  "?": "button-help",
+};
 
 function drawPage() {
   byId("halted").hidden = !state?.halted;
   byId("halted").textContent = state?.halted ? TEXT.halted(state.halted) : "";
   byId("offline").hidden = reachable || (state === null && performance.now() < PATIENCE_MS);
   document.body.classList.toggle("stale", !reachable);
+  // The dialog says it itself; over any other the bar does.
+  byId("correcting").hidden = !state?.correcting || overlay === "correct";
+  byId("correcting-says").textContent = TEXT.correcting(state?.roll_number);
   byId("unsent").hidden = unsent === null;
   byId("unsent-text").textContent = unsent ? TEXT.unsent(unsent.what) : "";
   byId("unsent-again").disabled = busy !== null;
@@ -55,22 +82,30 @@ function drawPage() {
   applyKeyLocks();
 }
 
-/** A reason of the rule set: what it is, and in small print what the regulation says of it. */
-function reasonWords(text) {
-  const [reason, ...rest] = text.split(" (");
-  return element("span", {}, reason, rest.length ? element("small", {}, `(${rest.join(" (")}`) : null);
-}
-
 function renderReasons() {
-  const reasons = currentSet()?.no_roll ?? {};
+  const reasons = Object.keys(currentSet()?.no_roll ?? {}).map((reason) => ({ reason, ...reasonWords(reason) }));
   draw("reasons", reasons, () => {
     const choose = (reason) => closeAfter(command({ no_roll: reason }));
+    const voiding = reasons.filter(({ counts }) => !counts);
+    const counting = reasons.filter(({ counts }) => counts);
     byId("reasons").replaceChildren(
-      ...Object.entries(reasons).map(([reason, text]) =>
-        button(`reason-${reason}`, reasonWords(text), () => choose(reason), { entry: true }),
-      ),
+      ...voiding.map(({ reason, words }) => button(`reason-${reason}`, words, () => choose(reason), { entry: true })),
     );
+    byId("reasons-count").hidden = counting.length === 0;
+    byId("counting").replaceChildren(...counting.map((counted) => countingReason(counted, choose)));
   });
+}
+
+/** A reason for which the rules read the dice all the same: that it is to void the throw is asked once more. */
+function countingReason({ reason, words, source }, choose) {
+  const node = button(`reason-${reason}`, "", null, { entry: true });
+  onSecondTouch(node, {
+    subject: () => state.roll_number,
+    words: () => element("span", {}, words, element("small", {}, source)),
+    ask: () => TEXT.reason_again,
+    act: () => choose(reason),
+  });
+  return node;
 }
 
 function renderShooters() {
@@ -109,6 +144,7 @@ function renderHelp() {
   draw("help", [shown, state.virtual], () => {
     byId("help-status").replaceChildren(...pairs(shown));
     byId("help-keys").replaceChildren(...pairs(TEXT.keys));
+    byId("help-meanings").replaceChildren(...pairs(TEXT.meanings));
     byId("virtual-link").replaceChildren(
       ...(state.virtual ? [element("a", { href: "/virtual", target: "_blank" }, TEXT.virtual_link)] : []),
     );
@@ -121,7 +157,10 @@ function onKey(event) {
   if (event.key === "Escape") {
     hideNotice();
     if (dialog) closeOverlay();
-    else clearDieOne();
+    else {
+      clearDieOne();
+      if (state?.correcting) wantCorrecting(false);
+    }
   } else if (event.key === "Enter" && dialog?.confirm) {
     event.preventDefault();
     dialog.confirm();
@@ -131,6 +170,8 @@ function onKey(event) {
     const digit = Number(event.key);
     if (dialog) dialog.digit?.(digit);
     else if (digit >= 1 && digit <= 6) keyDie(digit);
+  } else if (!dialog && event.key.toLowerCase() in OPENERS) {
+    byId(OPENERS[event.key.toLowerCase()]).click();
   }
 }
 
@@ -143,19 +184,27 @@ function build() {
   addDialog("no-roll", { render: renderReasons });
   addDialog("shooter", { render: renderShooters });
   addDialog("help", { render: renderHelp });
+  pageBy(byId("help-body"), byId("help-more"), () => byId("help-body").querySelectorAll("dd"));
   const on = (id, onclick) => byId(id).addEventListener("click", onclick);
-  const opens = (id, name) =>
-    on(id, () => {
-      forgetDice();
-      openOverlay(name);
-    });
-  opens("button-bets", "bets");
-  opens("button-no-roll", "no-roll");
-  opens("button-correct", "correct");
-  opens("button-new-shooter", "shooter");
-  opens("button-open-table", "table");
-  opens("button-help", "help");
-  on("notice", hideNotice);
+  const open = (name) => {
+    forgetDice();
+    openOverlay(name);
+  };
+  on("button-bets", () => open("bets"));
+  on("button-no-roll", () => open("no-roll"));
+  on("button-correct", () => open("correct"));
+  on("button-new-shooter", () => open("shooter"));
+  on("button-open-table", () => open("table"));
+  on("button-help", () => open("help"));
+  for (const [key, id] of Object.entries(OPENERS)) {
+    byId(id).title = TEXT.with_key(TEXT.openers[id], key.toUpperCase());
+  }
+  offerWays("no_shooter_bet", [
+    ["new-shooter", TEXT.new_shooter, () => open("shooter")],
+    ["bets", TEXT.bets, () => open("bets")],
+  ]);
+  on("do-not-correct", () => wantCorrecting(false));
+  on("notice-text", hideNotice);
   on("unsent-again", () => deliver(unsent));
   on("unsent-discard", discardUnsent);
   document.addEventListener("keydown", onKey);
@@ -163,10 +212,22 @@ function build() {
   document.addEventListener("contextmenu", (event) => event.preventDefault());
 }
 
-/** Takes in a new state. A half-entered roll or correction belongs to the roll before it and goes when another roll came. */
+/**
+ * Takes in a new state. What was half entered belongs to the roll before it and goes when another roll came. A dialog
+ * goes too: what there is to collect and to pay comes first, and is not hidden.
+ */
 function takeState(next) {
-  if (state !== null && JSON.stringify(state.last_roll) !== JSON.stringify(next.last_roll)) forgetDice();
+  const rolled = state !== null && JSON.stringify(state.last_roll) !== JSON.stringify(next.last_roll);
+  const calledOff = Boolean(state?.correcting) && !next.correcting && !telling();
+  if (rolled) forgetDice();
   setState(next);
+  if (rolled || calledOff) endCorrection();
+  if (!rolled || next.last_roll === null) return;
+  if (overlay !== null) {
+    closeOverlay();
+    restKeys();
+  }
+  announceRoll();
 }
 
 whenChanged(drawPage);

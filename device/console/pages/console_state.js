@@ -5,6 +5,8 @@ import { element, freshId, get, send } from "./terminal.js";
 
 const POSITIONS = 16;
 const NOTICE_MS = 8000;
+// Steps that two people may have entered for the same throw: they name the roll that the page shows.
+const ABOUT_A_ROLL = ["roll", "correct", "no_roll"];
 
 export const byId = (id) => document.getElementById(id);
 
@@ -14,8 +16,12 @@ export let rulesRead = 0; // how often the rules were read, so that what shows t
 export let busy = null; // the action in flight
 export let unsent = null; // the action that got no answer
 export let reachable = false;
+export let refusal = null; // the code of the last answer, if it was a refusal
+// A kind of bet within a sentence: two words or more, or the one that it begins with.
+const KIND = /\b[a-z]+(_[a-z0-9]+)+\b|^[a-z]+\b(?= (takes|needs) )/g;
 let noticeTimer = 0;
 let drawEverything = () => {};
+const ways = {}; // what a notice offers to touch, by its code
 
 /** What draws the whole page; called after every change. */
 export function whenChanged(drawPage) {
@@ -68,7 +74,14 @@ export const plain = (code) => String(code).replaceAll("_", " ");
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const kindName = (kind) => betEntry(kind)?.name ?? plain(kind);
 export const betName = (bet) => (bet.number ? `${kindName(bet.kind)} ${bet.number}` : kindName(bet.kind));
-export const reasonText = (reason) => currentSet()?.no_roll[reason] ?? plain(reason);
+/** A reason of a void throw: its words, and whether the rules read such dice all the same (and where they say so). */
+export function reasonWords(reason) {
+  const said = currentSet()?.no_roll[reason] ?? sentence(plain(reason));
+  const [, words, source] = /^(.*?)(?: \(read here, (.*)\))?$/s.exec(said);
+  return { words, counts: source !== undefined, source };
+}
+/** What the terminal says of a bet, with the bet's own name for its kind. */
+export const named = (text) => text.replace(KIND, (kind) => betEntry(kind)?.name ?? kind);
 export const clockTime = (wall) =>
   wall ? new Date(wall).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : "";
 
@@ -76,6 +89,10 @@ export const isPosition = (player) => /^[0-9]+$/.test(player);
 
 /** Positions in their order, then names. */
 export const byPosition = (a, b) => isPosition(b) - isPosition(a) || a.localeCompare(b, "en", { numeric: true });
+
+/** A player as a row shows it: a position, or a name that has two lines. */
+export const playerTag = (player) =>
+  element("span", { class: isPosition(player) ? "player" : "player name", title: player }, player);
 
 /** The positions of the table, and every other player who has bets or the dice. */
 export function players() {
@@ -130,7 +147,8 @@ export async function act(path, body, what) {
 
 export function command(step) {
   const [name, content] = Object.entries(step)[0];
-  return act("/api/command", { step }, TEXT.actions[name](content));
+  const known = ABOUT_A_ROLL.includes(name) ? { after_roll: state.roll_number } : {};
+  return act("/api/command", { step, ...known }, TEXT.actions[name](content));
 }
 
 export async function deliver(action) {
@@ -139,22 +157,38 @@ export async function deliver(action) {
   const answer = await send(action.path, action.body);
   busy = null;
   unsent = answer.outcome === "unreachable" ? action : null;
+  refusal = answer.outcome === "refused" ? answer.body.refused : null;
   const { body } = answer;
   if (answer.outcome === "done") hideNotice();
   if (answer.outcome === "refused")
-    notice(TEXT.with_code(body.message ?? plain(body.refused), body.refused), body.refused);
+    notice(TEXT.with_code(named(body.message ?? plain(body.refused)), body.refused), body.refused);
   if (answer.outcome === "invalid") notice(`${body.field} ${body.message}`, body.field);
   if (answer.outcome === "halted") notice(body.halted || TEXT.halted_answer, "halted");
   render();
   return answer.outcome === "done";
 }
 
+/** A notice of this code offers these ways out: [name, words, what to do]. */
+export function offerWays(code, offered) {
+  ways[code] = offered;
+}
+
 export function notice(text, code) {
-  byId("notice").textContent = sentence(text);
-  byId("notice").dataset.code = code;
+  const offered = ways[code] ?? [];
+  byId("notice-text").textContent = sentence(text);
+  byId("notice-text").dataset.code = code;
+  byId("notice-ways").replaceChildren(
+    ...offered.map(([name, words, go]) =>
+      button(`notice-${name}`, words, () => {
+        hideNotice();
+        go();
+      }),
+    ),
+  );
   byId("notice").hidden = false;
   clearTimeout(noticeTimer);
-  noticeTimer = setTimeout(hideNotice, NOTICE_MS);
+  // What is offered to be touched stays until it is.
+  if (!offered.length) noticeTimer = setTimeout(hideNotice, NOTICE_MS);
 }
 
 export function hideNotice() {

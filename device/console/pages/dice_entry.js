@@ -1,8 +1,19 @@
 // Dice entry: two touches make a roll, on the main screen and in the correction of the last roll.
 
 import { TEXT } from "./console_text.js";
-import { busy, byId, command, draw, mayEnter, notice, render, setAvailable, state } from "./console_state.js";
-import { addDialog, closeAfter, overlay } from "./dialogs.js";
+import {
+  act,
+  busy,
+  byId,
+  command,
+  draw,
+  mayEnter,
+  notice,
+  refusal,
+  render,
+  state,
+} from "./console_state.js";
+import { addDialog, closeOverlay, overlay } from "./dialogs.js";
 import { drawDie, element } from "./terminal.js";
 
 const FACES = [1, 2, 3, 4, 5, 6];
@@ -12,11 +23,18 @@ const SAME_KEY_LOCK_MS = 120;
 const AFTER_ROLL_LOCK_MS = 600;
 // A die that was brushed by accident must not become half of the next roll.
 const DIE_ONE_EXPIRES_MS = 15000;
+// The dice keys give their first die up after this long (abandon_ms of the wiring).
+const KEYED_DIE_EXPIRES_MS = 10000;
+// A finger that was on its way to a dialog that a roll has closed must not key a die of the next roll.
+const AFTER_CLOSING_LOCK_MS = 1000;
 
 let dieOne = null;
 let dieOneTimer = 0;
 let lockedKey = null; // 1 to 6, or "all"
 let rightDice = [];
+let wanted = null; // whether the next dice are to correct the last roll, where the terminal is still to be told
+let told = Promise.resolve(); // settles when the terminal has answered to that
+let settled = false; // the open correction was done, or another roll came: there is nothing to call off
 
 function setDieOne(value) {
   dieOne = value;
@@ -57,6 +75,38 @@ async function enterRoll(dice) {
   lockKeys("all", AFTER_ROLL_LOCK_MS);
 }
 
+/** Lets the dice keys rest after a dialog went by itself. */
+export function restKeys() {
+  lockKeys("all", AFTER_CLOSING_LOCK_MS);
+}
+
+/** Asks the terminal to take the next two dice, wherever they come from, for the right ones of the last roll; or not. */
+export function wantCorrecting(correcting) {
+  wanted = correcting;
+  tellWanted();
+}
+
+/** One action is under way at a time: what was wanted meanwhile is told as soon as the terminal is free. */
+async function tellWanted() {
+  if (wanted === null || !mayEnter()) return;
+  const correcting = wanted;
+  wanted = null;
+  told = act("/api/take_back", { correcting }, TEXT.actions.take_back(correcting));
+  await told;
+  tellWanted();
+}
+
+/** Whether the terminal is still to hear from this page whether the next dice correct. */
+export const telling = () => wanted !== null || busy?.path === "/api/take_back";
+
+/** The last roll is another one now, or it is no longer to be corrected: an open correction has nothing left to do. */
+export function endCorrection() {
+  wanted = null;
+  settled = true;
+  if (overlay === "correct") closeOverlay();
+  settled = false;
+}
+
 export function clearDieOne() {
   if (dieOne === null && state?.pending_die) notice(TEXT.hold_key_one, "hold_key_one");
   setDieOne(null);
@@ -79,7 +129,14 @@ function diceKey(testId, value, onTouch) {
   return key;
 }
 
+function fuseBar(ms) {
+  const bar = element("i", { class: "fuse" });
+  bar.style.animationDuration = `${ms}ms`;
+  return bar;
+}
+
 export function renderEntry() {
+  tellWanted();
   const rolling = busy?.body.step?.roll ?? (overlay === null ? busy?.body.step?.correct : null) ?? null;
   const first = dieOne ?? state?.pending_die ?? null;
   draw("entry", [rolling, dieOne, first, state?.correcting], () => {
@@ -97,7 +154,9 @@ export function renderEntry() {
           : state?.correcting
             ? TEXT.die_one_right
             : TEXT.die_one;
-    slot.replaceChildren(...shown.map(drawDie), element("small", {}, words));
+    // What is half entered goes after a while; the bar shows how much of that is left.
+    const fuse = rolling || !first ? null : dieOne ? DIE_ONE_EXPIRES_MS : KEYED_DIE_EXPIRES_MS;
+    slot.replaceChildren(...shown.map(drawDie), element("small", {}, words), ...(fuse ? [fuseBar(fuse)] : []));
   });
   for (const key of document.querySelectorAll("#dice-keys .dice-key"))
     key.toggleAttribute("data-first", Number(key.dataset.die) === first);
@@ -118,39 +177,62 @@ export function forgetDice() {
   setDieOne(null);
 }
 
+/** The right dice as far as they are known: touched here, or the first of them on the dice keys. */
+function knownDice() {
+  return rightDice.length === 0 && state.pending_die ? [state.pending_die] : rightDice;
+}
+
 function keyRightDie(value) {
   if (value < 1 || value > 6) return;
-  rightDice = rightDice.length === 2 ? [value] : [...rightDice, value];
+  const known = knownDice();
+  rightDice = known.length === 2 ? [value] : [...known, value];
   render();
+}
+
+async function confirmCorrection() {
+  // A quick hand is here before the terminal has answered to the opening of the dialog.
+  await told;
+  if (await command({ correct: rightDice })) endCorrection();
+  else if (refusal === "stale") forgetDice();
 }
 
 function renderCorrect() {
   const last = state.last_roll;
   if (last === null) return;
-  draw("correct", [last.dice, last.number, rightDice], () => {
+  const right = knownDice();
+  draw("correct", [last.dice, last.number, right, state.correcting], () => {
+    byId("correct-says").textContent = state.correcting ? TEXT.correct_armed(last.number) : TEXT.correct_here;
+    byId("correct-says").dataset.armed = String(state.correcting);
     byId("correct-from").replaceChildren(
       element("p", {}, TEXT.correct_was(last.number)),
       element("div", { class: "dice" }, ...last.dice.map(drawDie), element("b", {}, last.total)),
     );
-    const empty = Array.from({ length: 2 - rightDice.length }, () => element("span", { class: "no-die" }));
-    const total = rightDice.length === 2 ? element("b", {}, rightDice[0] + rightDice[1]) : null;
+    const empty = Array.from({ length: 2 - right.length }, () => element("span", { class: "no-die" }));
+    const total = right.length === 2 ? element("b", {}, right[0] + right[1]) : null;
     byId("correct-to").replaceChildren(
       element("p", {}, TEXT.correct_is),
-      element("div", { class: "dice" }, ...rightDice.map(drawDie), ...empty, ...[total].filter(Boolean)),
+      element("div", { class: "dice" }, ...right.map(drawDie), ...empty, ...[total].filter(Boolean)),
     );
     byId("confirm-correct").textContent =
-      rightDice.length === 2 ? TEXT.correct_confirm(last.dice.join("-"), rightDice.join("-")) : TEXT.correct_touch;
-    setAvailable(byId("confirm-correct"), rightDice.length === 2);
+      right.length === 2 ? TEXT.correct_confirm(last.dice.join("-"), right.join("-")) : TEXT.correct_touch;
   });
+  byId("confirm-correct").disabled = right.length < 2 || !(mayEnter() || telling());
 }
 
 export function buildDiceEntry() {
   byId("dice-keys").append(...FACES.map((value) => diceKey(`die-${value}`, value, keyDie)));
   byId("right-dice").append(...FACES.map((value) => diceKey(`right-die-${value}`, value, keyRightDie)));
   byId("die-one").addEventListener("click", clearDieOne);
-  byId("confirm-correct").addEventListener("click", () => closeAfter(command({ correct: rightDice })));
+  byId("confirm-correct").addEventListener("click", confirmCorrection);
   addDialog("correct", {
-    begin: forgetDice,
+    begin: () => {
+      forgetDice();
+      if (!state.correcting || telling()) wantCorrecting(true);
+    },
+    end: () => {
+      forgetDice();
+      if (!settled) wantCorrecting(false);
+    },
     render: renderCorrect,
     confirm: () => byId("confirm-correct").click(),
     digit: keyRightDie,

@@ -3,20 +3,27 @@
 import { TEXT } from "./console_text.js";
 import {
   betName,
+  button,
   byId,
   clockTime,
   draw,
   money,
+  named,
   plain,
-  reasonText,
+  playerTag,
+  reasonWords,
   rulesRead,
   sentence,
   setAvailable,
   state,
 } from "./console_state.js";
+import { pageBy } from "./scrolling.js";
 import { drawDie, element } from "./terminal.js";
 
 const BOXES = [4, 5, 6, 8, 9, 10];
+const PARTS = ["undo-take", "undo-give", "collect", "pay"];
+// From so many rows on, a list is given the room that the other one does not need.
+const MANY_ROWS = 5;
 
 let shownRoll = null;
 let settling = false; // whether the undoing of a wrong roll is done with, and the right one is shown
@@ -25,8 +32,8 @@ export function renderMainScreen() {
   renderStatus();
   renderGame();
   renderPuck();
-  draw("alerts", state.alerts, renderAlerts);
-  draw("results", [state.last_roll, state.table, rulesRead], () => {
+  draw("alerts", [state.alerts, state.correcting, rulesRead], renderAlerts);
+  draw("results", [state.last_roll, state.last_no_roll, state.table, rulesRead], () => {
     const roll = JSON.stringify(state.last_roll);
     if (roll !== shownRoll) settling = false;
     shownRoll = roll;
@@ -34,15 +41,31 @@ export function renderMainScreen() {
   });
 }
 
-/** Lists that scroll say how much of them lies below the edge. */
 export function buildMainScreen() {
   byId("step-undo").addEventListener("click", () => showStep(false));
   byId("step-settle").addEventListener("click", () => showStep(true));
-  for (const id of ["undo-take-list", "undo-give-list", "collect-list", "pay-list", "alert-list"]) {
-    const list = byId(id);
-    list.addEventListener("scroll", () => countMore(list), { passive: true });
-    new ResizeObserver(() => countMore(list)).observe(list);
+  for (const part of PARTS) {
+    pageBy(byId(`${part}-list`), byId(`${part}-more`), () => byId(`${part}-list`).querySelectorAll("li[data-kind]"));
+    // The part's place is the grid's to give, so what stands in it cannot change it.
+    new ResizeObserver(() => fit(part)).observe(byId(part));
   }
+  pageBy(byId("alert-list"), byId("alerts-more"));
+}
+
+/** Rows that do not fit are made compact, before anything has to be scrolled. */
+function fit(part) {
+  const list = byId(`${part}-list`);
+  list.classList.remove("dense");
+  if (list.scrollHeight > list.clientHeight) list.classList.add("dense");
+}
+
+/** Shows that another roll is on the screen now. */
+export function announceRoll() {
+  const shown = byId("last-roll");
+  shown.classList.remove("arrived");
+  // Read, so that the animation begins anew.
+  shown.getBoundingClientRect();
+  shown.classList.add("arrived");
 }
 
 function fact(id, value, words, mood) {
@@ -88,13 +111,21 @@ function renderGame() {
   byId("phase").dataset.phase = phase;
   byId("phase-block").dataset.phase = phase;
   byId("point").textContent = point ?? "";
-  byId("shooter").textContent = dicePass ? TEXT.dice_pass : shooter ? TEXT.shooter(shooter) : TEXT.no_shooter;
-  byId("shooter").dataset.mood = dicePass || !shooter ? "mind" : "calm";
-  byId("button-new-shooter").classList.toggle("wanted", dicePass || !shooter);
+  const shooterWanted = dicePass || !shooter;
+  const shooterSays = dicePass ? TEXT.dice_pass : shooter ? TEXT.shooter(shooter) : TEXT.no_shooter;
+  draw("shooter", [shooterWanted, shooterSays], () => {
+    const choose = () => byId("button-new-shooter").click();
+    byId("shooter").replaceChildren(
+      shooterWanted
+        ? button("shooter", shooterSays, choose, { entry: true })
+        : element("div", { "data-testid": "shooter" }, shooterSays),
+    );
+  });
+  byId("button-new-shooter").classList.toggle("wanted", shooterWanted);
   setAvailable(byId("button-correct"), last !== null);
 
   draw("last", [last, noRoll, rulesRead], () => {
-    const voided = noRoll !== null && (last === null || noRoll.seq > last.seq);
+    const voided = isVoided();
     byId("last-roll").dataset.dice = last ? last.dice.join("-") : "";
     byId("last-roll").dataset.corrected = String(last?.corrected ?? false);
     byId("last-roll").classList.toggle("voided", voided);
@@ -102,7 +133,7 @@ function renderGame() {
     const words = last
       ? [TEXT.roll_number(last.number), outcome(last), last.corrected ? TEXT.corrected : null]
       : [TEXT.no_roll_yet];
-    if (voided) words.splice(0, words.length, TEXT.no_roll_said(reasonText(noRoll.reason)));
+    if (voided) words.splice(0, words.length, TEXT.no_roll_said(reasonWords(noRoll.reason).words));
     byId("last-words").textContent = words.filter(Boolean).join(" · ");
   });
   draw("recent", state.recent_rolls, () => {
@@ -110,6 +141,12 @@ function renderGame() {
       ...state.recent_rolls.map(([one, two]) => element("li", { title: `${one}-${two}` }, one + two)),
     );
   });
+}
+
+/** Whether the throw after the last roll was no roll; then the last roll's results are settled and done with. */
+function isVoided() {
+  const { last_roll: last, last_no_roll: noRoll } = state;
+  return noRoll !== null && (last === null || noRoll.seq > last.seq);
 }
 
 function outcome({ total, point_before: before, point }) {
@@ -182,14 +219,16 @@ function alertRank({ code }) {
 function renderAlerts() {
   const list = byId("alert-list");
   // The strip above says of the puck what its alert says, in larger letters.
-  const told = state.alerts.filter((alert) => alert.code !== "puck_misplaced");
+  const told = state.alerts.filter(
+    // So does the banner over everything, of a correction that the dice keys announced.
+    ({ code }) => code !== "puck_misplaced" && !(code === "correcting" && state.correcting),
+  );
   const sorted = told.sort((a, b) => alertRank(a) - alertRank(b));
   list.replaceChildren(
     ...sorted.map(({ code, text }) =>
-      element("li", { "data-code": code, title: text }, TEXT.alerts[code]?.(text) ?? sentence(text)),
+      element("li", { "data-code": code, title: text }, TEXT.alerts[code]?.(text) ?? sentence(named(text))),
     ),
   );
-  countMore(list);
 }
 
 function renderResults() {
@@ -198,21 +237,29 @@ function renderResults() {
   const owed = (last?.not_redone ?? []).map((bet) => ({ ...bet, result: "owed" }));
   const undone = [...(last?.undone ?? []), ...owed];
   const results = last?.results ?? [];
-  const showing = undone.length > 0 && !settling;
+  const showing = undone.length > 0 && !settling && !isVoided();
   const parts = [
-    showPart("undo-take", undone.filter(isPaid), net, takenBack),
+    showPart("undo-take", undone.filter(isNotCollected), netOrOwed, takenBack),
     showPart("undo-give", undone.filter(isCollected), stake, takenBack),
     showPart("collect", results.filter(isCollected), stake, settled),
-    showPart("pay", results.filter(isPaid), net, settled),
+    showPart("pay", results.filter(isNotCollected), net, settled),
   ];
   parts.forEach(({ part }, index) => {
     byId(part).hidden = last === null || showing !== index < 2;
   });
   const [left, right] = showing ? parts.slice(0, 2) : parts.slice(2);
   byId("results").dataset.empty = [left, right]
-    .flatMap(({ count }, index) => (count === 0 ? [["left", "right"][index]] : []))
+    .flatMap(({ rows }, index) => (rows === 0 ? [["left", "right"][index]] : []))
     .join(" ");
-  showSteps(undone.length > 0, parts);
+  const larger = left.rows >= right.rows ? left : right;
+  const crowded = larger.rows > MANY_ROWS && larger.rows > 2 * Math.min(left.rows, right.rows);
+  byId("results").dataset.wide = crowded ? (larger === left ? "left" : "right") : "";
+  const done = last !== null && isVoided();
+  byId("results").classList.toggle("done", done);
+  byId("settled").hidden = !done;
+  byId("settled").textContent = done ? TEXT.already_settled(last.number) : "";
+  showSteps(undone.length > 0 && !done, parts);
+  PARTS.forEach(fit);
   // The rules have the room of the results until there is a roll; later the help page has them.
   byId("warning-list").hidden = last !== null;
   byId("warning-list").replaceChildren(
@@ -229,7 +276,12 @@ function showSteps(corrected, [take, give, collect, pay]) {
     byId(id).replaceChildren(element("b", {}, words), element("small", {}, sums));
   };
   const sums = (one, two, first, second) => TEXT.sums(one, money(first.total), two, money(second.total));
-  step("step-undo", !settling, TEXT.step_undo(state.last_roll.undone_dice.join("-")), sums(TEXT.undo_take, TEXT.undo_give, take, give));
+  step(
+    "step-undo",
+    !settling,
+    TEXT.step_undo(state.last_roll.undone_dice.join("-")),
+    sums(TEXT.undo_take, TEXT.undo_give, take, give),
+  );
   step(
     "step-settle",
     settling,
@@ -244,20 +296,34 @@ function showStep(settle) {
 }
 
 const isCollected = ({ result }) => result === "lose";
-const isPaid = (result) => !isCollected(result);
+const isNotCollected = (result) => !isCollected(result);
+const isMoved = ({ result }) => result === "move";
+const isHandedBack = ({ result }) => result === "push" || result === "return";
 const net = (result) => (result.paid ?? 0) - (result.commission ?? 0);
+const netOrOwed = (result) => (result.result === "owed" ? stake(result) : net(result));
 const stake = (result) => result.amount ?? 0;
 
-/** Fills one list; `worth` is what a result adds to the total, `say` gives its figure and notes. */
+/**
+ * Fills one list; `worth` is what a result adds to the total, `say` gives its figure and notes. Only what money changes
+ * hands for is counted; what goes back and what travels stands apart, under a line that says how many.
+ */
 function showPart(part, results, worth, say) {
-  const total = results.reduce((sum, result) => sum + worth(result), 0);
-  byId(`${part}-count`).textContent = results.length;
-  byId(`${part}-sum`).textContent = results.length ? money(total) : "";
+  const apart = [
+    [results.filter(isHandedBack), TEXT.go_back],
+    [results.filter(isMoved), TEXT.travel],
+  ].filter(([group]) => group.length > 0);
+  const counted = results.filter((result) => !isHandedBack(result) && !isMoved(result));
+  const total = counted.reduce((sum, result) => sum + worth(result), 0);
+  byId(`${part}-count`).textContent = counted.length;
+  byId(`${part}-sum`).textContent = counted.length ? money(total) : "";
+  const row = (result) => resultRow(result, ...say(result));
   const list = byId(`${part}-list`);
-  list.replaceChildren(...results.map((result) => resultRow(result, ...say(result))));
+  list.replaceChildren(
+    ...counted.map(row),
+    ...apart.flatMap(([group, words]) => [element("li", { class: "apart" }, words(group.length)), ...group.map(row)]),
+  );
   list.scrollTop = 0;
-  countMore(list);
-  return { part, count: results.length, total };
+  return { part, rows: results.length, total };
 }
 
 /** The figure and the notes that turn a result round. */
@@ -306,7 +372,7 @@ function resultRow(result, figure, notes) {
       "data-returned": returned,
       "data-amount": amount,
     },
-    element("span", { class: "player", title: result.player }, result.player),
+    playerTag(result.player),
     element("span", { class: "bet" }, betName(result), notesLine(notes)),
     element("b", {}, figure),
   );
@@ -315,13 +381,4 @@ function resultRow(result, figure, notes) {
 function notesLine(notes) {
   const said = notes.filter(Boolean);
   return said.length ? element("small", {}, said.join(" · ")) : null;
-}
-
-/** Says how many rows of a result list lie below its edge. */
-function countMore(list) {
-  const edge = list.scrollTop + list.clientHeight;
-  const below = [...list.children].filter((row) => row.offsetTop + row.offsetHeight > edge + 4).length;
-  const more = list.nextElementSibling;
-  more.hidden = below === 0;
-  more.textContent = TEXT.more(below);
 }

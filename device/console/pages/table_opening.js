@@ -16,6 +16,7 @@ import {
 } from "./console_state.js";
 import { addDialog, closeAfter } from "./dialogs.js";
 import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
+import { pageBy } from "./scrolling.js";
 import { element } from "./terminal.js";
 
 let tableDraft = null;
@@ -53,6 +54,9 @@ export function optionWords(value) {
   return Array.isArray(value) ? TEXT.ratio(value) : plain(value);
 }
 
+/** What an option is about, in the words of its buttons. */
+const aboutWords = (about) => about.replaceAll("(true)", `(${TEXT.yes})`).replaceAll("(false)", `(${TEXT.no})`);
+
 const optionValue = (options, name, option) => (name in options ? options[name] : option.default);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -76,7 +80,7 @@ function renderTable() {
         element(
           "div",
           { class: "option" },
-          element("p", {}, option.about),
+          element("p", {}, aboutWords(option.about)),
           element(
             "div",
             { class: "values" },
@@ -121,6 +125,8 @@ function openTable() {
 
 export function buildTableOpening() {
   digitPad(byId("table-digits"), "table-", keyTable);
+  pageBy(byId("rule-sets"), byId("sets-more"));
+  pageBy(byId("rule-options"), byId("options-more"));
   byId("confirm-open").addEventListener("click", () => closeAfter(openTable()));
   addDialog("table", {
     begin: beginTable,

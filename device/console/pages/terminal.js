@@ -2,7 +2,8 @@
 // No words for the screen here; each page has its own table of strings.
 
 const POLL_EVERY_MS = 1000;
-const POLL_TIMEOUT_MS = 1500;
+// Longer than the silence that counts: a slow answer is an answer, and giving up on it would only ask again.
+const POLL_TIMEOUT_MS = 4000;
 const SILENCE_MAX_MS = 2000;
 const SEND_TIMEOUT_MS = 3000;
 const SEND_FOR_MS = 10000;
@@ -126,7 +127,8 @@ export async function get(path) {
 /**
  * Follows the terminal: onState(state) for every state that comes, onReach(reachable) when that changes.
  * The stream tells of changes at once. A browser does not show its heartbeat to a page, so a cheap poll stands guard: two
- * seconds without a stream message and without an answered poll, and the terminal counts as out of reach.
+ * seconds without a stream message and without an answered poll, and the terminal counts as out of reach. One answered
+ * poll, and it is back, whatever the stream does.
  */
 export function followState({ onState, onReach }) {
   let heardAt = performance.now();
@@ -134,9 +136,8 @@ export function followState({ onState, onReach }) {
   let reachable = null;
   let stream = null;
 
-  const heard = (state) => {
+  const heard = () => {
     heardAt = performance.now();
-    onState(state);
     look();
   };
   const look = () => {
@@ -149,22 +150,21 @@ export function followState({ onState, onReach }) {
     stream = new EventSource("/api/stream");
     stream.onmessage = (message) => {
       messages += 1;
-      heard(JSON.parse(message.data));
+      heard();
+      onState(JSON.parse(message.data));
     };
   };
   const poll = async () => {
     const before = messages;
-    try {
-      const state = await get("/api/state");
-      // What the stream said meanwhile is newer than this answer.
-      if (messages === before) heard(state);
-      else heardAt = performance.now();
-      // After an answer that was no stream, a browser gives up for good: listen again.
-      if (stream.readyState === EventSource.CLOSED) listen();
-    } catch {
-      // Silence is measured by look().
-    }
+    const state = await get("/api/state").catch(() => null);
     setTimeout(poll, POLL_EVERY_MS);
+    // Silence is measured by look().
+    if (state === null) return;
+    heard();
+    // What the stream said meanwhile is newer than this answer.
+    if (messages === before) onState(state);
+    // After an answer that was no stream, a browser gives up for good: listen again.
+    if (stream.readyState === EventSource.CLOSED) listen();
   };
   listen();
   poll();

@@ -83,6 +83,26 @@ async function doAct(what) {
   look();
 }
 
+/** The ring that fills while `node` is held for `ms`; done() ends it early. */
+function showHold(node, ms) {
+  const circle = svgElement("circle", { cx: 20, cy: 20, r: 16, pathLength: 100 });
+  circle.style.animationDuration = `${ms}ms`;
+  const ring = svgElement("svg", { class: "ring", viewBox: "0 0 40 40", "aria-hidden": true }, circle);
+  node.append(ring);
+  node.setAttribute("data-holding", "");
+  return () => {
+    ring.remove();
+    if (node.querySelector(".ring") === null) node.removeAttribute("data-holding");
+  };
+}
+
+/** Holds a dice key for as long as it takes to be felt; answers when it is released again. */
+async function holdKey(node, value) {
+  const done = showHold(node, HOLD_MS);
+  await doAct({ dice_key: value, hold_ms: HOLD_MS });
+  done();
+}
+
 function notice(text) {
   byId("notice").textContent = text;
   byId("notice").hidden = false;
@@ -192,15 +212,21 @@ function diceKey(value) {
   );
   let timer = 0;
   let held = false;
+  let done = () => {};
   key.addEventListener("pointerdown", () => {
     held = false;
+    done = showHold(key, TOUCH_HOLD_MS);
     timer = setTimeout(() => {
       held = true;
-      doAct({ dice_key: value, hold_ms: HOLD_MS });
+      done();
+      holdKey(key, value);
     }, TOUCH_HOLD_MS);
   });
   for (const end of ["pointerup", "pointercancel", "pointerleave"])
-    key.addEventListener(end, () => clearTimeout(timer));
+    key.addEventListener(end, () => {
+      clearTimeout(timer);
+      done();
+    });
   key.addEventListener("click", () => {
     if (!held) doAct({ dice_key: value, hold_ms: PRESS_MS });
     held = false;
@@ -218,8 +244,10 @@ function build() {
   on("flip", () => table && putPuck(table.puck.position, table.puck.face === "on" ? "off" : "on"));
   on("lift", () => table && putPuck(null));
   on("lid", () => table && doAct({ lid: table.lid === "open" ? "closed" : "open" }));
-  on("hold-1", () => doAct({ dice_key: 1, hold_ms: HOLD_MS }));
-  on("hold-2", () => doAct({ dice_key: 2, hold_ms: HOLD_MS }));
+  for (const value of [1, 2])
+    on(`hold-${value}`, () => {
+      if (!byId(`hold-${value}`).hasAttribute("data-holding")) holdKey(byId(`hold-${value}`), value);
+    });
   on("notice", () => {
     byId("notice").hidden = true;
   });

@@ -4,6 +4,9 @@ WAL with `synchronous=FULL`, which syncs at every commit: cut anywhere, the file
 every event `append` has returned. Triggers refuse an update, a deletion and an insertion out of order; the
 hash chain finds what was done to the file past them. A tail that was cut off cleanly leaves a chain that is
 whole: only what others hold of it (the central log) tells.
+
+SQLite goes on writing, and reports success, to files that were removed, moved or cut off under it. So every
+append also looks whether the paths still lead to what is written.
 """
 
 import os
@@ -54,6 +57,10 @@ class JournalFailed(JournalError):
     """
 
 
+class JournalGone(JournalFailed):
+    """The files were removed, moved, replaced or cut while in use: what was appended before may be lost as well."""
+
+
 class JournalDamaged(JournalError):
     """The file is not the whole and unaltered journal of this table."""
 
@@ -66,15 +73,20 @@ class JournalDamaged(JournalError):
         self.reason: Final = reason
 
 
+class _FilesChanged(Exception):
+    """The paths no longer lead to the files that are written."""
+
+
 class _EventTable:
     """What writer and reader share: reading events through one connection."""
 
-    def __init__(self, path: Path, mode: str) -> None:
+    def __init__(self, path: Path, access: str) -> None:
+        """`access` is in the words of SQLite's addresses, such as `mode=ro`."""
         self.path: Final = path
         try:
             # check_same_thread=False: threads may hand the object on, but only one uses it at a time.
             self._connection: Final = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}",
+                f"{path.absolute().as_uri()}?{access}",
                 uri=True,
                 timeout=BUSY_TIMEOUT_SECONDS,
                 isolation_level=None,
@@ -144,6 +156,8 @@ class _EventTable:
             for seq, line in self._connection.execute(query, (min(first, _INTEGER_MAX), limit)):
                 if seq != expected:
                     raise JournalDamaged(self.path, expected, f"missing, the next one is {seq}")
+                if type(line) is not bytes:
+                    raise JournalDamaged(self.path, expected, "is not text")
                 yield line.decode("utf-8")
                 expected += 1
         except UnicodeDecodeError as error:
@@ -182,6 +196,7 @@ class _EventTable:
         return previous
 
     def _check_identity(self) -> None:
+        """Raises JournalDamaged unless the file is a journal, of this version and with its tables and triggers."""
         application_id = self._value("PRAGMA application_id")
         version = self._value("PRAGMA user_version")
         if application_id != APPLICATION_ID:
@@ -189,6 +204,15 @@ class _EventTable:
         if version != SCHEMA_VERSION:
             reason = f"is a journal of version {version}, this program knows version {SCHEMA_VERSION}"
             raise JournalDamaged(self.path, None, reason)
+        if self._schema() != sorted(_SCHEMA):
+            raise JournalDamaged(self.path, None, "its tables or triggers were changed")
+
+    def _schema(self) -> list[str]:
+        try:
+            rows = self._connection.execute("SELECT CAST(sql AS TEXT) FROM sqlite_schema WHERE sql IS NOT NULL")
+            return sorted(row[0].decode("utf-8", "replace") for row in rows)
+        except sqlite3.Error as error:
+            self._raise_read_error(error, None)
 
     def _value(self, query: str, *parameters: object) -> int | None:
         try:
@@ -210,15 +234,29 @@ class JournalReader(_EventTable):
     """Reads a journal through a connection of its own, read-only, while the writer writes, in this process or
     another.
 
-    May be handed from thread to thread, used by one at a time. The folder must be writable to the reader's
-    user, or the writer running: SQLite's readers share a small index file beside the database.
+    May be handed from thread to thread, used by one at a time. SQLite's readers share a small index file beside
+    the database. Where the folder takes no files (a read-only medium, another's folder), a journal at rest is read
+    without one; at rest it is when nothing waits in the write-ahead log, as after its writer has ended well.
     """
 
     def __init__(self, path: Path) -> None:
         """Raises JournalDamaged when `path` is no journal, JournalError when it cannot be opened."""
-        super().__init__(path, "ro")
+        takes_files = os.access(path.absolute().parent, os.W_OK)
+        waits_in_log = _bytes_in(_log_path(path)) > 0
+        super().__init__(path, "mode=ro" if takes_files or waits_in_log else "mode=ro&immutable=1")
         try:
             self._check_identity()
+        except JournalDamaged:
+            self.close()
+            raise
+        except JournalError as error:
+            self.close()
+            if takes_files or not waits_in_log:
+                raise
+            raise JournalError(
+                f"{error}; events wait in {_log_path(path).name} and this folder may not be written to: copy both "
+                "files to one that may be, and read them there"
+            ) from error
         except BaseException:
             self.close()
             raise
@@ -244,13 +282,18 @@ class Journal(_EventTable):
     def __init__(self, path: Path, table_name: str) -> None:
         """Use `Journal.open`."""
         _create_file(path)
-        super().__init__(path, "rw")
+        super().__init__(path, "mode=rw")
         self.table_name: Final = table_name
         self._failure: str | None = None
+        self._file_names: Final = (str(path), str(_log_path(path)))
         try:
             self._prepare()
             last = self._last_event()
             self._check_ends(last)
+            self._files = self._files_now()
+        except OSError as error:
+            self.close()
+            raise JournalError(f"{path}: vanished while it was opened ({error.strerror})") from error
         except BaseException:
             self.close()
             raise
@@ -295,9 +338,12 @@ class Journal(_EventTable):
         rows = [(event.seq, event.line()) for event in sealed]
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            # Before as well: writing makes a log that was cut off as long as it was, with a hole in it.
+            self._check_files()
             self._connection.executemany("INSERT INTO events(seq, event) VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+            self._check_files()
+        except (sqlite3.Error, _FilesChanged) as error:
             self._fail(error)
         self._last_seq, self._last_hash = last_seq, last_hash
         return sealed
@@ -308,22 +354,41 @@ class Journal(_EventTable):
                 f"{self.path}: takes nothing more since writing failed ({self._failure}); open it again"
             )
 
-    def _fail(self, error: sqlite3.Error) -> NoReturn:
+    def _files_now(self) -> list[os.stat_result]:
+        """What the paths of database and log lead to. Raises OSError."""
+        # Not through Path: this is done twice for every append.
+        return [os.stat(name) for name in self._file_names]  # noqa: PTH116
+
+    def _check_files(self) -> None:
+        """Raises _FilesChanged unless database and log are the ones that were opened, and no shorter than seen.
+
+        SQLite itself never shortens them while the writer has them open: the log begins anew in place.
+        """
+        try:
+            now = self._files_now()
+        except OSError as error:
+            raise _FilesChanged(f"{error.filename} was removed or moved while in use: {error.strerror}") from error
+        for name, before, after in zip(self._file_names, self._files, now, strict=True):
+            if (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino):
+                raise _FilesChanged(f"{name} was replaced while in use")
+            if after.st_size < before.st_size:
+                raise _FilesChanged(f"{name} was cut from {before.st_size} to {after.st_size} bytes while in use")
+        self._files = now
+
+    def _fail(self, error: "sqlite3.Error | _FilesChanged") -> NoReturn:
         self._failure = str(error)
         # Most errors end the transaction by themselves; then there is nothing to roll back.
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
-        raise JournalFailed(f"{self.path}: cannot be written ({error})") from error
+        failed = JournalGone if isinstance(error, _FilesChanged) else JournalFailed
+        raise failed(f"{self.path}: cannot be written ({error})") from error
 
     def _prepare(self) -> None:
         """Makes the tables in a new file, checks them in another, and has every commit flushed."""
         try:
-            schema = self._schema()
-            is_new = not schema and self._value("PRAGMA application_id") == 0
+            is_new = not self._schema() and self._value("PRAGMA application_id") == 0
             if not is_new:
                 self._check_identity()
-                if schema != sorted(_SCHEMA):
-                    raise JournalDamaged(self.path, None, "its tables or triggers were changed")
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA journal_mode=WAL")
             if is_new:
@@ -335,10 +400,6 @@ class Journal(_EventTable):
         if journal_mode != b"wal" or synchronous != _SYNCHRONOUS_FULL:
             settings = f"journal_mode={journal_mode.decode()}, synchronous={synchronous}"
             raise JournalError(f"{self.path}: would not flush every commit ({settings}); it should be on a local disk")
-
-    def _schema(self) -> list[str]:
-        rows = self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        return sorted(row[0].decode("utf-8", "replace") for row in rows)
 
     def _create_tables(self) -> None:
         """In one transaction: a cut leaves the file either still new or complete."""
@@ -371,3 +432,16 @@ def _create_file(path: Path) -> None:
         return
     except OSError as error:
         raise JournalError(f"{path}: cannot be made ({error.strerror})") from error
+
+
+def _log_path(path: Path) -> Path:
+    """SQLite's write-ahead log of the database at `path`."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def _bytes_in(path: Path) -> int:
+    """The length of a file, 0 when there is none to be seen."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

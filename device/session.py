@@ -23,6 +23,7 @@ Entry = tuple[str, dict[str, Any]]
 RECENT_ROLLS_MAX = 12
 # Commands remembered so that one that is sent again after a lost answer is not done twice.
 COMMANDS_MAX = 1000
+INPUT_TEXT_MAX = 300
 
 
 class ReplayError(Exception):
@@ -215,8 +216,13 @@ class Session:
         return self._keyed({"shooter": shooter}, report)
 
     def input_seen(self, kind: str, data: dict[str, Any]) -> list[Entry]:
-        """What else the hardware says: input_unavailable, node_lost, node_found."""
-        return [self._take(kind, data)]
+        """What else the hardware says: input_unavailable, node_lost, node_found.
+
+        Its texts may hold what the operating system gave, a name that is no text among it: what no event can hold
+        is replaced, and a text is cut at INPUT_TEXT_MAX characters.
+        """
+        clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
+        return [self._take(kind, clean)]
 
     def alert(self, code: str, text: str) -> list[Entry]:
         """Something that the centre or another part of the terminal must be told, such as a fenced table."""
@@ -433,3 +439,7 @@ def _asked(kind: str, data: dict[str, Any]) -> Any:
     if kind == "table_opened":
         return {name: data[name] for name in ("rule_set", "options", "unit", "limits")}
     return data["correcting"] if kind == "take_back" else data["step"]
+
+
+def _event_text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")[:INPUT_TEXT_MAX]

@@ -15,12 +15,12 @@ from device.clock import Clock
 from device.console.http_interface import create_app
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
-from device.delivery_record import DeliveryRecord
+from device.delivery_record import DeliveryRecord, alert_if_journal_is_shorter
 from device.journal import Journal, JournalReader
 from device.session import ReplayError, Session, TableTerms
 from device.settings import Settings
 from device.terminal import Terminal
-from device.uplink import Uplink, UplinkStatus
+from device.uplink import TARGET, Uplink, UplinkStatus
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs, Wiring
 from drivers.virtual_table import VirtualTable
@@ -109,13 +109,14 @@ async def run_terminal(
             table = VirtualTable(Wiring(), pin_factory=factory, folder=settings.virtual_folder)
             controls = VirtualControls(table)
 
+        last_seq_at_start = journal.last_seq
         terminal = Terminal(session, journal, Clock(), settings.site, inputs)
         terminal.begin(version, configured, opening, reserve_since)
         tasks = [asyncio.create_task(terminal.run())]
         if settings.uplink is not None:
             reader = stack.enter_context(JournalReader(folder.journal_path))
             record = stack.enter_context(closing(DeliveryRecord(folder.path / DELIVERY_FILE)))
-            uplink = _uplink(settings, terminal, reader, record)
+            uplink = _uplink(settings, terminal, reader, record, last_seq_at_start)
             tasks.append(asyncio.create_task(uplink.run()))
 
         app = create_app(terminal, settings, controls)
@@ -169,7 +170,10 @@ def _take_signals() -> None:
         loop.add_signal_handler(number, lambda: None)
 
 
-def _uplink(settings: Settings, terminal: Terminal, reader: JournalReader, record: DeliveryRecord) -> Uplink:
+def _uplink(
+    settings: Settings, terminal: Terminal, reader: JournalReader, record: DeliveryRecord, last_seq: int
+) -> Uplink:
+    """The uplink of a terminal whose journal ended at event `last_seq` when it was opened."""
     assert settings.uplink is not None
     alerts: set[asyncio.Task[None]] = set()
 
@@ -194,6 +198,7 @@ def _uplink(settings: Settings, terminal: Terminal, reader: JournalReader, recor
         random=random.Random(),  # noqa: S311 - jitter, no secret
     )
     on_change(uplink.status)
+    alert_if_journal_is_shorter(record.read(TARGET), last_seq, on_alert)
     terminal.follow(uplink)
     return uplink
 

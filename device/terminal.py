@@ -312,7 +312,7 @@ class Terminal:
         self._changed = asyncio.Event()
 
     def _halt(self, reason: str) -> None:
-        self._halted = f"Nothing is accepted any more. What was shown is saved. Call a technician. ({reason})"
+        self._halted = f"Nothing is accepted any more. Call a technician. ({reason})"
         self._announce()
 
     def _set_live(self, name: str, value: Any) -> None:

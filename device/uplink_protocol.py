@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from device.event import INTEGER_MAX
+
 # One message is far below the 1 MiB that a NATS server takes by default, even once it is base64 in an answer.
 PACK_EVENTS_MAX: Final = 256
 PACK_BYTES_MAX: Final = 256 * 1024
@@ -98,10 +100,10 @@ def read_log_end(sequence: int, payload: bytes) -> LogEnd:
     try:
         line = payload.rpartition(b"\n")[2].decode()
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
     seq = event.get("seq") if isinstance(event, dict) else None
-    if not isinstance(seq, int) or seq < 1:
+    if type(seq) is not int or not 1 <= seq <= INTEGER_MAX:
         return LogEnd(sequence, 0, "")
     return LogEnd(sequence, seq, line)
 

@@ -21,6 +21,7 @@ as a Pico does.
 import argparse
 import ctypes
 import json
+import logging
 import os
 import pty
 import shutil
@@ -45,6 +46,12 @@ STOP_SECONDS = 5
 _PR_SET_PDEATHSIG = 1
 
 
+log = logging.getLogger(__name__)
+
+# The package may stand anywhere, and the caller's own folder must not stand in for it.
+_MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from drivers.virtual_table import main; sys.exit(main())"
+
+
 class MicroPythonMissing(Exception):
     """There is no MicroPython interpreter to run the node's firmware."""
 
@@ -60,8 +67,13 @@ def micropython_path() -> str:
 
 def node_command(folder: Path, *, with_parent: bool) -> list[str]:
     """The command line of a virtual node's own process; `with_parent`: it ends when the thread that starts it does."""
-    command = [sys.executable, "-m", "drivers.virtual_table", str(folder)]
+    command = [sys.executable, "-P", "-c", _MAIN, str(_packages()), str(folder)]
     return [*command, "--with-parent", str(os.getpid())] if with_parent else command
+
+
+def _packages() -> Path:
+    """The folder that holds this package."""
+    return Path(__file__).resolve().parent.parent
 
 
 def set_dice_key(folder: Path, key: int, down: bool, *, wiring: Wiring) -> None:
@@ -87,8 +99,9 @@ class VirtualTable:
     """Puck, buttons, lid and lamps on the pins of a mock factory, dice keys on the virtual node in `folder`.
 
     Make it after the TableInputs on the same factory, because opening an input lets go of its pin, and before their
-    first poll. Puck and lid stay where they were left, in `folder`, when a program starts again; a new table has the
-    puck at its off place and the lid shut.
+    first poll. Puck and lid stay where they were left, in `folder`, when a program starts again; a new table, and one
+    whose file cannot be read, has the puck at its off place and the lid shut. Raises OSError when there can be no
+    such folder.
     """
 
     def __init__(self, wiring: Wiring, *, pin_factory: Any, folder: Path) -> None:
@@ -100,8 +113,7 @@ class VirtualTable:
         self._shut = True
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / TABLE).exists():
-            left = json.loads((folder / TABLE).read_text())
-            self._position, self._face, self._shut = left["position"], left["face"], left["shut"]
+            self._take_up(folder / TABLE)
         self._pull()
 
     def place_puck(self, position: Position | None, face: Face) -> None:
@@ -140,10 +152,25 @@ class VirtualTable:
             "lamps": {**lamps, **node_lamps(self._folder, wiring=self._wiring)},
         }
 
+    def _take_up(self, path: Path) -> None:
+        try:
+            left = json.loads(path.read_bytes())
+            position, face, shut = left["position"], left["face"], left["shut"]
+        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+            position = face = shut = None
+        places = (None, *self._wiring.puck)
+        if isinstance(position, float) or position not in places or face not in ("on", "off") or type(shut) is not bool:
+            log.warning("%s does not say where puck and lid are; the puck is put to OFF and the lid is shut", path)
+            return
+        self._position, self._face, self._shut = position, face, shut
+
     def _changed(self) -> None:
         left = {"position": self._position, "face": self._face, "shut": self._shut}
         new = self._folder / f"{TABLE}.new"
-        new.write_text(json.dumps(left))
+        with new.open("w") as file:
+            json.dump(left, file)
+            file.flush()
+            os.fsync(file.fileno())
         new.replace(self._folder / TABLE)
         self._pull()
 
@@ -180,7 +207,7 @@ class VirtualNode:
         for name in (KEYS, LAMPS):
             (folder / name).write_bytes(b"0" * PINS)
         self.port = folder / NODE
-        packages = Path(__file__).resolve().parent.parent
+        packages = _packages()
         near, self._far = pty.openpty()
         try:
             tty.setraw(self._far)
@@ -267,6 +294,9 @@ def main() -> int:
             return 1
     except MicroPythonMissing as missing:
         sys.stderr.write(f"{missing}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"the virtual node cannot use {arguments.folder}: {error}\n")
         return 1
 
 

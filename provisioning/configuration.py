@@ -14,6 +14,10 @@ from engine_lite.rule_data import RuleError
 from provisioning.json_file import JsonFileError, read_json_file
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+# Parts of 1 to 63 characters, as names are looked up.
+_HOST = re.compile(r"[0-9A-Za-z-]{1,63}(\.[0-9A-Za-z-]{1,63})*")
+# A path with control characters is a slip, and the operating system knows none with U+0000.
+_VISIBLE = re.compile(r"[^\x00-\x1f\x7f]+")
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("site", "name", "rules", "options", "unit", "min", "max"),
     "console": ("host", "port"),
@@ -58,10 +62,16 @@ def read_configuration(path: Path) -> Configuration:
         raise ConfigurationError(f"{path}: is no UTF-8 text (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: is no TOML: {error}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: holds a number of too many digits") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{path}: is nested too deeply") from error
     try:
-        return _configuration(data, path.parent)
+        configuration = _configuration(data, path.parent)
+        _terms(configuration)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
+    return configuration
 
 
 def settings(
@@ -74,20 +84,11 @@ def settings(
 ) -> Settings:
     """The terminal's settings; what the command line gives goes before the file. Raises ConfigurationError."""
     given = configuration
-    options = given.options or {}
-    rule_set = given.rule_file if given.rule_file is not None else rule_sets.load(given.rules)
-    terms = TableTerms(rule_set, options, given.unit, given.minimum, given.maximum)
-    try:
-        rules = terms.check()
-    except RuleError as error:
-        raise ConfigurationError(f"table.rules, table.options: {error}") from None
-    except ValueError as error:
-        raise ConfigurationError(f"table.unit, table.min, table.max: {error}") from None
     host = given.host or "127.0.0.1"
     return Settings(
         site=given.site,
         table=given.table,
-        terms=TableTerms(terms.rule_set, rules.options, given.unit, given.minimum, given.maximum),
+        terms=_terms(given),
         host=host,
         port=port if port is not None else given.port if given.port is not None else 8080,
         uplink=uplink,
@@ -96,6 +97,19 @@ def settings(
         virtual_folder=virtual_folder,
         hosts=sorted({"127.0.0.1", "localhost", host}),
     )
+
+
+def _terms(given: Configuration) -> TableTerms:
+    """The terms to open the table under, all options filled in. Raises ConfigurationError."""
+    rule_set = given.rule_file if given.rule_file is not None else rule_sets.load(given.rules)
+    terms = TableTerms(rule_set, given.options or {}, given.unit, given.minimum, given.maximum)
+    try:
+        rules = terms.check()
+    except RuleError as error:
+        raise ConfigurationError(f"table.rules, table.options: {error}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"table.unit, table.min, table.max: {error}") from None
+    return TableTerms(rule_set, rules.options, given.unit, given.minimum, given.maximum)
 
 
 def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
@@ -114,7 +128,7 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
         if key in table:
             said[field] = _text(table, "table", key, _NAME, "1 to 32 letters, digits, - or _")
     if "rules" in table:
-        rules = _text(table, "table", "rules", re.compile(r".+"), "the name of a rule set")
+        rules = _text(table, "table", "rules", _VISIBLE, "the name of a rule set")
         if rules.endswith(".json"):
             said["rule_file"] = _rule_file(folder / rules)
         elif rules not in rule_sets.NAMES:
@@ -130,7 +144,7 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
         if key in table:
             said[field] = _whole(table, "table", key, 1, 10**12)
     if "host" in console:
-        said["host"] = _text(console, "console", "host", re.compile(r"[0-9A-Za-z.-]+"), "an address of this machine")
+        said["host"] = _text(console, "console", "host", _HOST, "an address of this machine")
     if "port" in console:
         said["port"] = _whole(console, "console", "port", 1, 65535)
     if "servers" in uplink:
@@ -148,7 +162,8 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"hardware.pins must be one of {', '.join(PIN_LIBRARIES)}")
         said["pins"] = hardware["pins"]
     if "node" in hardware:
-        said["node"] = _text(hardware, "hardware", "node", re.compile(r"/.+"), "the path of a serial port")
+        right = "the path of a serial port, such as /dev/ttyACM0"
+        said["node"] = _text(hardware, "hardware", "node", re.compile(r"/" + _VISIBLE.pattern), right)
     return Configuration(**said)
 
 

@@ -13,6 +13,7 @@ from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from provisioning.command_failed import CommandFailed
 from provisioning.progress import ProgressBar
+from provisioning.standard_streams import write_utf8
 
 
 def verify_journal(data: Path) -> int:
@@ -30,6 +31,7 @@ def verify_journal(data: Path) -> int:
 
 def export_events(data: Path) -> int:
     """Every event as one line of JSON, as it stands in the journal."""
+    _write_data()
     with _reader(data) as reader:
         for event in reader.events():
             print(event.line())
@@ -38,6 +40,7 @@ def export_events(data: Path) -> int:
 
 def export_scenario(data: Path, session: int | None) -> int:
     """One session as a scenario file; `session` counts from 1, None is the latest."""
+    _write_data()
     with _reader(data) as reader:
         chosen, count = _choose(sessions(reader.events()), session)
     if chosen is None:
@@ -51,6 +54,12 @@ def export_scenario(data: Path, session: int | None) -> int:
         )
     print(_layout(chosen))
     return 0
+
+
+def _write_data() -> None:
+    if sys.stdout is None:
+        raise CommandFailed("standard output is closed, so there is nowhere to write to")
+    write_utf8()
 
 
 def _layout(session: ExportedSession) -> str:
@@ -74,7 +83,13 @@ def _choose(found: Iterator[ExportedSession], number: int | None) -> tuple[Expor
 @contextmanager
 def _reader(data: Path) -> Iterator[JournalReader]:
     path = data / JOURNAL_FILE_NAME
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as error:
+        raise CommandFailed(
+            f"{path}: cannot be read ({error.strerror}); --data names the table's data folder"
+        ) from error
+    if not there:
         raise CommandFailed(f"{path}: there is no journal; --data names the table's data folder")
     try:
         with JournalReader(path) as reader:

@@ -24,6 +24,7 @@ from provisioning.central_server import CentralServer, CentralServerError, ensur
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
 from provisioning.progress import ProgressBar
+from provisioning.standard_streams import give_up_output
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,8 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     folder = stack.enter_context(open_data_folder(data))
     listener = stack.enter_context(listen(checked.host, checked.port))
+    if virtual_folder is not None:
+        _make_virtual_folder(virtual_folder)
     companions: list[_VirtualNode | CentralServer] = []
     if virtual_folder is not None and node_port is None:
         companions.append(stack.enter_context(closing(_VirtualNode(virtual_folder))))
@@ -73,11 +76,16 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
 
     def on_ready(address: str, rules: str) -> None:
         progress.close()
-        print(f"boxman {version('boxman')}: table {ready.table} under {rules}")
-        print(f"  console        {address}")
+        lines = [f"boxman {version('boxman')}: table {ready.table} under {rules}", f"  console        {address}"]
         if virtual_folder is not None:
-            print(f"  virtual table  {address}virtual")
-        print(f"  data           {data}", flush=True)
+            lines.append(f"  virtual table  {address}virtual")
+        lines.append(f"  data           {data}")
+        try:
+            print("\n".join(lines), flush=True)
+        except OSError as error:
+            # A table is not kept from its players because nobody can be told where it is.
+            give_up_output()
+            print(f"boxman: standard output cannot be written ({error.strerror})", file=sys.stderr)
 
     async def run_all() -> None:
         looking = asyncio.create_task(_look_after(companions))
@@ -87,6 +95,15 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
             looking.cancel()
 
     asyncio.run(run_all())
+
+
+def _make_virtual_folder(path: Path) -> None:
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise CommandFailed(
+            f"{path}: cannot be used ({error.strerror}); it should be a folder, or not exist yet"
+        ) from error
 
 
 class _VirtualNode:
@@ -102,7 +119,9 @@ class _VirtualNode:
     def look_after(self) -> None:
         """Start it anew when it has ended; its port's link first goes, since the number may be anyone's by now."""
         if self._process.poll() is not None:
-            (self._folder / NODE).unlink(missing_ok=True)
+            link = self._folder / NODE
+            if link.is_symlink():
+                link.unlink(missing_ok=True)
             self._process = self._started()
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
 from engine_lite.scenario import Play, ScenarioError, play, prepare
 from provisioning.json_file import JsonFileError, read_json_file
+from provisioning.standard_streams import write_utf8
 
 HELD, FAILED, NOT_PLAYED = 0, 1, 2
 
@@ -33,6 +34,7 @@ def settle(files: Sequence[Path], rules: str | None) -> int:
         except (ScenarioError, JsonFileError) as error:
             _complain(f"{path}: {error}")
             return NOT_PLAYED
+    write_utf8()
     failed = False
     for path, scenario in prepared:
         failures: list[str] = []
@@ -50,7 +52,11 @@ def _loader(rules: str | None) -> Callable[[str], dict[str, Any]]:
     if rules is None or rules in rule_sets.NAMES:
         return rule_sets.load
     path = Path(rules)
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise JsonFileError(f"cannot be read: {error.strerror}") from error
+    if not there:
         raise JsonFileError("is neither a file nor one of " + ", ".join(rule_sets.NAMES))
     data = read_json_file(path)
     compile_rules(data)

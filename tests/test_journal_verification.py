@@ -59,11 +59,11 @@ def test_an_empty_journal_is_good(path: Path) -> None:
 def test_every_single_byte_edit_is_found_in_its_event(path: Path) -> None:
     events = filled(path, 3)
     connection = sqlite3.connect(path, isolation_level=None)
-    for trigger in ("events_no_update", "events_no_delete", "events_in_order"):
-        connection.execute(f"DROP TRIGGER {trigger}")
-    connection.execute("PRAGMA synchronous=OFF")
     edit = "UPDATE events SET event = CAST(? AS TEXT) WHERE seq = ?"
     with JournalReader(path) as reader:
+        for trigger in ("events_no_update", "events_no_delete", "events_in_order"):
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.execute("PRAGMA synchronous=OFF")
         for event in events:
             line = event.line().encode()
             for position, byte in enumerate(line):
@@ -75,6 +75,21 @@ def test_every_single_byte_edit_is_found_in_its_event(path: Path) -> None:
             connection.execute(edit, (line, event.seq))
         assert verify(reader, lambda *_: None).is_good
     connection.close()
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3])
+def test_an_event_that_one_changed_bit_made_null_is_named(path: Path, seq: int) -> None:
+    events = filled(path, 3)
+    content = bytearray(path.read_bytes())
+    # Four bytes of SQLite's record header come before the text; the first is their number, and 0 leaves all out.
+    header = content.index(events[seq - 1].line().encode()) - 4
+    assert content[header] == 4
+    content[header] = 0
+    path.write_bytes(content)
+    result = verified(path)
+    assert (result.first_bad_seq, result.last_seq, result.what_is_wrong) == (seq, seq - 1, "is not text")
+    with pytest.raises(JournalDamaged, match=f"event {seq}: is not text"), Journal.open(path, "craps-1") as journal:
+        list(journal.events())
 
 
 def test_a_removed_event(path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device.event import GENESIS_HASH, Stamp, seal
 from device.screen import alerts, puck_view, table_view
 from device.session import Entry, Origin, ReplayError, Session, TableTerms
 from engine_lite import rule_sets
@@ -315,3 +316,11 @@ def test_the_journal_replayed_is_the_session(actions: list[tuple[str, Any]]) -> 
     replayed = table.replayed()
     assert json.dumps(replayed.snapshot(), sort_keys=True) == json.dumps(session.snapshot(), sort_keys=True)
     assert table_view(replayed) == table_view(session)
+
+
+def test_a_text_of_the_operating_system_that_no_event_can_hold_is_made_one() -> None:
+    session = Session()
+    [(kind, data)] = session.input_seen("node_lost", {"reason": "/dev/tty\udcff: " + "é" * 500})
+    assert (kind, data) == ("node_lost", {"reason": "/dev/tty?: " + "é" * 289})
+    seal("craps-1", 1, Stamp("boot-1", 5, "2026-11-29T22:10:56.123Z", "free"), kind, data, GENESIS_HASH)
+    assert session.input_seen("node_found", {"gap_ms": 7})[0][1] == {"gap_ms": 7}

@@ -263,6 +263,22 @@ def test_a_rule_file_that_cannot_be_read_is_named_and_the_scenario_is_not_blamed
     assert told.err.count("\n") == 1
 
 
+def test_a_rule_file_that_cannot_be_looked_for_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "scenario.json", scenario())
+    assert main(["settle", "--rules", "a" * 5000, str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert told.endswith("a: cannot be read: File name too long\n")
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "scenario.json", scenario(BET, {"roll": [1, 1]}))
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([BOXMAN, "settle", path], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "No space left on device" in ended.stderr
+
+
 def test_a_rule_file_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sound = write(tmp_path / "sound.json", scenario())
     assert main(["settle", str(sound), "--rules", str(tmp_path / "none.json")]) == 2

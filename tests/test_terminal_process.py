@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from device.startup import listen
 from drivers.table_inputs import Wiring
 from drivers.virtual_table import node_command, set_dice_key
 from engine_lite import rule_sets
-from tests.terminal_rig import WAIT_S, TerminalProcess, boxman, free_port, wait_for
+from tests.terminal_rig import BOXMAN, START_S, WAIT_S, TerminalProcess, boxman, free_port, wait_for
 
 BET = {"bet": {"player": "3", "kind": "pass_line", "amount": 10}}
 
@@ -454,6 +454,81 @@ def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     assert str(tmp_path / "file") in one_clear_line("run", "--data", tmp_path / "file", "--port", str(free_port()))
     assert "/proc/boxman" in one_clear_line("run", "--data", "/proc/boxman", "--port", str(free_port()))
+
+
+def remove_journal(data: Path) -> None:
+    (data / "journal.db").unlink()
+
+
+def move_data_folder(data: Path) -> None:
+    data.rename(data.with_name("elsewhere"))
+
+
+def empty_journal_log(data: Path) -> None:
+    os.truncate(data / "journal.db-wal", 0)
+
+
+@pytest.mark.parametrize("harm", [remove_journal, move_data_folder, empty_journal_log])
+def test_a_journal_that_vanishes_halts_the_table(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        before = table.state()["bets"]
+        harm(table.data)
+        answer = table.post({"roll": [5, 6]})
+        assert answer.status_code == 503
+        assert "while in use" in answer.json()["halted"]
+        state = table.state()
+        assert "while in use" in state["halted"]
+        assert (state["bets"], state["last_roll"]) == (before, None)
+
+
+def test_what_is_wrong_around_the_journal_does_not_keep_a_table_from_its_players(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "central").write_text("")
+    (data / "delivery.db").mkdir()
+    (data / "virtual").mkdir()
+    (data / "virtual" / "table.json").write_text("")
+    (data / "virtual" / "keys").mkdir()
+    with TerminalProcess(data) as table:
+        table.do(BET)
+        table.wait_for_state(lambda state: state["puck"]["state"] == "in_place", "the puck is at OFF")
+        assert table.terminate() == 0
+        assert "Traceback" not in table.output
+        assert "no central server, the table works on without: " in table.output
+
+
+def test_a_file_in_the_place_of_the_virtual_tables_folder_is_one_clear_line(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "virtual").write_text("")
+    assert str(data / "virtual") in one_clear_line("run", "--data", data, "--port", str(free_port()))
+
+
+@pytest.mark.parametrize("output", [">/dev/full", ">&- <&-", ">/dev/null"])
+def test_a_table_plays_though_nobody_can_be_told_where_it_is(tmp_path: Path, output: str) -> None:
+    port = free_port()
+    command = f'PYTHONIOENCODING=ascii exec "$0" run --data "$1" --port {port} {output}'
+    terminal = subprocess.Popen(["bash", "-c", command, BOXMAN, tmp_path / "datä"], stderr=subprocess.PIPE, text=True)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10) as client:
+
+            def answers() -> bool:
+                assert terminal.poll() is None
+                try:
+                    return client.get("/api/state").status_code == 200
+                except httpx.TransportError:
+                    return False
+
+            wait_for(answers, "the console answers", START_S)
+            assert client.post("/api/command", json={"id": "long-enough", "step": BET}).status_code == 200
+        terminal.terminate()
+        assert terminal.wait(WAIT_S) == 0
+    finally:
+        terminal.kill()
+        told = terminal.communicate()[1]
+    assert "Traceback" not in told
+    assert ("standard output cannot be written" in told) == ("full" in output)
 
 
 @pytest.mark.parametrize("damage", ["not a database", "edited event", "removed event", "results edited and resealed"])

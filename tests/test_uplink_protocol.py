@@ -91,7 +91,21 @@ def test_the_end_of_the_log_is_the_last_line_of_its_last_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"hello", b"[1]", b"7", b'{"seq":"1"}', b'{"seq":0}', b"\xff", b'{"seq":1}\n']
+    "payload",
+    [
+        b"",
+        b"hello",
+        b"[1]",
+        b"7",
+        b'{"seq":"1"}',
+        b'{"seq":0}',
+        b'{"seq":true}',
+        b'{"seq":9223372036854775808}',
+        b'{"seq":1e999}',
+        b"[" * 200_000,
+        b"\xff",
+        b'{"seq":1}\n',
+    ],
 )
 def test_a_message_that_is_no_journal_event_fences_everyone(payload: bytes) -> None:
     end = read_log_end(40, payload)

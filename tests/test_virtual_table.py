@@ -103,6 +103,46 @@ def test_puck_and_lid_stay_where_they_are_while_programs_come_and_go(tmp_path: P
     assert sorted(again.run(400), key=repr) == [PuckMoved(9, "on", initial=True), ReserveOpened(initial=True)]
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"position": 77, "face": "on", "shut": true}',
+        '{"position": 4.0, "face": "on", "shut": true}',
+        '{"position": [4], "face": "on", "shut": true}',
+        '{"position": 4, "face": ["on"], "shut": true}',
+        '{"position": 4, "face": "on", "shut": 1}',
+    ],
+)
+def test_a_table_whose_file_says_nothing_of_use_is_as_new(
+    tmp_path: Path, left: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "table.json").write_text(left)
+    state = Terminal(tmp_path).table.state()
+    assert (state["puck"], state["lid"]) == ({"position": "off", "face": "off"}, "closed")
+    assert [message.split(" does not say")[0] for message in caplog.messages] == [str(tmp_path / "table.json")]
+
+
+def test_where_the_puck_lies_is_flushed_before_it_takes_the_place_of_what_was_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Terminal(tmp_path).table
+    written = b""
+
+    def flush(descriptor: int) -> None:
+        nonlocal written
+        assert not (tmp_path / "table.json").exists()
+        written = Path(f"/proc/self/fd/{descriptor}").read_bytes()
+
+    monkeypatch.setattr(os, "fsync", flush)
+    table.place_puck(6, "on")
+    assert written
+    assert (tmp_path / "table.json").read_bytes() == written
+
+
 def test_what_the_table_does_not_have_is_refused(tmp_path: Path) -> None:
     table = Terminal(tmp_path).table
     with pytest.raises(ValueError, match="no place 7"):
@@ -217,3 +257,25 @@ def test_a_node_that_dies_takes_its_process_down_with_a_word(tmp_path: Path) -> 
         assert node.wait(DEADLINE_SECONDS) == 1
         assert node.stderr is not None
         assert node.stderr.read().startswith("the node ended with status -9; see ")
+
+
+def test_a_folder_named_like_this_package_where_the_node_is_started_from_is_not_taken_for_it(tmp_path: Path) -> None:
+    (tmp_path / "drivers").mkdir()
+    (tmp_path / "drivers" / "__init__.py").write_text("raise SystemExit('another package')")
+    folder = tmp_path / "node"
+    with subprocess.Popen(node_command(folder, with_parent=False), cwd=tmp_path) as node:
+        until(lambda: (folder / "node").exists() or node.poll() is not None, "the port")
+        node.terminate()
+        assert node.wait(DEADLINE_SECONDS) == 0
+
+
+@pytest.mark.parametrize("name", ["keys", "lamps", "node"])
+def test_a_node_that_finds_a_folder_in_the_place_of_a_file_says_so_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    ended = subprocess.run(
+        node_command(tmp_path, with_parent=False), capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(f"the virtual node cannot use {tmp_path}: ")
+    assert running_on(tmp_path) == []

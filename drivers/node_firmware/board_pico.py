@@ -1,9 +1,7 @@
 """The Raspberry Pi Pico: pins through `machine`, the table through the USB serial port that is stdin and stdout."""
 
-import os
 import select
 import sys
-import time
 
 import machine  # type: ignore[import-not-found]
 import micropython  # type: ignore[import-not-found]
@@ -31,18 +29,6 @@ class PicoBoard(Board):
 
     def running(self) -> bool:
         return True
-
-    def ticks_ms(self) -> int:
-        return time.ticks_ms()  # type: ignore[attr-defined,no-any-return]
-
-    def ticks_diff(self, later: int, earlier: int) -> int:
-        return time.ticks_diff(later, earlier)  # type: ignore[attr-defined,no-any-return]
-
-    def sleep_ms(self, duration_ms: int) -> None:
-        time.sleep_ms(duration_ms)  # type: ignore[attr-defined]
-
-    def random_u32(self) -> int:
-        return int.from_bytes(os.urandom(4), "big")
 
     def configure(self, inputs: bytes, outputs: bytes) -> None:
         if any(pin not in USABLE_PINS for pin in inputs + outputs):

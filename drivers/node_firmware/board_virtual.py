@@ -4,9 +4,7 @@ The file `keys` holds one byte for each pin, "1" for a contact closed to ground,
 The file `lamps` gets the same for the outputs. Whoever starts this sets stdin and stdout to non-blocking.
 """
 
-import os
 import sys
-import time
 
 from drivers.node_firmware.board import Board
 
@@ -27,18 +25,6 @@ class VirtualBoard(Board):
 
     def running(self) -> bool:
         return self._running
-
-    def ticks_ms(self) -> int:
-        return time.ticks_ms()  # type: ignore[attr-defined,no-any-return]
-
-    def ticks_diff(self, later: int, earlier: int) -> int:
-        return time.ticks_diff(later, earlier)  # type: ignore[attr-defined,no-any-return]
-
-    def sleep_ms(self, duration_ms: int) -> None:
-        time.sleep_ms(duration_ms)  # type: ignore[attr-defined]
-
-    def random_u32(self) -> int:
-        return int.from_bytes(os.urandom(4), "big")
 
     def configure(self, inputs: bytes, outputs: bytes) -> None:
         if any(pin >= PINS for pin in inputs + outputs):

@@ -1,12 +1,13 @@
 """Scenario files: checked whole, then played through the core, each roll held against what is expected of it."""
 
 from engine_lite.json_text import json_text
+from engine_lite.placement import KINDS
 from engine_lite.refusal import CODES, Refused
 from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
 from engine_lite.rules import RuleSet
 from engine_lite.steps import StepError, apply_step, check_step
-from engine_lite.table import KINDS, Table
+from engine_lite.table import Table
 
 try:
     from typing import TYPE_CHECKING

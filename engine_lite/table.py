@@ -4,7 +4,7 @@ All amounts are whole numbers of the table's smallest chip unit. A table is a pl
 chance: the same steps always give the same results.
 """
 
-from engine_lite import correction
+from engine_lite import correction, placement
 from engine_lite.dealing_order import dealing_order, layout_order, player_order
 from engine_lite.refusal import Refused
 from engine_lite.rules import (
@@ -18,8 +18,8 @@ from engine_lite.rules import (
     Outcome,
     RuleSet,
     greatest_common_divisor,
-    least_common_multiple,
 )
+from engine_lite.snapshot import state_from_json, state_to_json
 
 try:
     from typing import TYPE_CHECKING
@@ -37,35 +37,6 @@ if TYPE_CHECKING:
     # What a roll changes: point, shooter, roll number, whether the dice pass, whether the hand is new, house, players,
     # layout.
     State: TypeAlias = tuple[int | None, str | None, int, bool, bool, int, dict[str, int], Layout]
-
-# Every kind of SCENARIOS.md: one that a rule set lacks is "not offered", any other name is "unknown".
-KINDS = (
-    "pass_line",
-    "dont_pass",
-    "come",
-    "dont_come",
-    "pass_odds",
-    "dont_pass_odds",
-    "come_odds",
-    "dont_come_odds",
-    "place",
-    "place_to_lose",
-    "buy",
-    "lay",
-    "field",
-    "big",
-    "hardway",
-    "any_seven",
-    "any_craps",
-    "two",
-    "three",
-    "eleven",
-    "twelve",
-    "horn",
-    "c_and_e",
-    "under_seven",
-    "over_seven",
-)
 
 # No table has as many; with it no roll has more results than an event of the journal can hold.
 BETS_MAX = 1000
@@ -155,7 +126,7 @@ class Table:
         Raises Refused: unknown_kind, not_offered, unknown_number, bad_amount, not_multiple, not_now, contract,
         needs_parent, below_min or above_max.
         """
-        self._put(player, self._named(player, kind, number), amount)
+        self._put(player, placement.named(self, player, kind, number), amount)
 
     def _seated(self, player: str) -> str:
         """The player's name, who has a seat from now on."""
@@ -166,15 +137,15 @@ class Table:
         return self._names[player]
 
     def _put(self, player: str, rule: BetRule, amount: int) -> None:
-        self._check_placeable(player, rule)
+        placement.check_placeable(self, player, rule)
         if type(amount) is not int or amount < 1:
             raise Refused("bad_amount", "the amount must be a positive whole number")
-        self._check_multiple(rule, amount)
-        old = self._stands(player, rule.key)
+        placement.check_multiple(self, rule, amount)
+        old = self.standing(player, rule.key)
         total = amount + (old[1] if old else 0)
         if rule.stage != "odds" and total < self.minimum:
             raise Refused("below_min", "the minimum is " + str(self.minimum))
-        self._check_maximum(player, rule, total)
+        placement.check_maximum(self, player, rule, total)
         if old is None and sum(len(bets) for bets in self._bets.values()) >= BETS_MAX:
             raise Refused("above_max", "the layout holds at most " + str(BETS_MAX) + " bets")
         held = self._commission_up_front(rule, total)
@@ -199,11 +170,11 @@ class Table:
         if "reduce" not in rule.change:
             raise Refused("contract", rule.name + " may not be reduced now")
         left = total - amount
-        self._check_multiple(rule, amount)
+        placement.check_multiple(self, rule, amount)
         if rule.stage != "odds" and left < self.minimum:
             raise Refused("below_min", "what is left must be at least " + str(self.minimum))
         for odds_rule, odds in self._odds_on(player, rule):
-            self._check_share(odds_rule, odds[1], left)
+            placement.check_share(self, odds_rule, odds[1], left)
         new_held = self._commission_up_front(rule, left)
         self._bets[player][rule.key] = (rule, left, new_held, button, bits)
         self._since.append(("reduce", player, kind, amount, rule.number))
@@ -253,9 +224,9 @@ class Table:
         kind or number.
         """
         if kind is not None and number is not None:
-            self._offered(kind, number)
+            placement.offered(self, kind, number)
         elif kind is not None:
-            self._check_offered(kind)
+            placement.check_offered(self, kind)
         elif number is not None and (type(number) is not int or number not in NUMBERS):
             raise Refused("unknown_number", str(number) + " is no box")
         matches = [
@@ -294,7 +265,7 @@ class Table:
         if type(first) is not int or type(second) is not int or not 1 <= first <= 6 or not 1 <= second <= 6:
             raise Refused("bad_dice", "each die must be a whole number from 1 to 6")
         if self.point is None and self.shooter is not None:
-            self._check_shooter(self.shooter)
+            placement.check_shooter(self, self.shooter)
         self._before = before = self._state()
         self._since = []
         if self._moved:
@@ -332,7 +303,7 @@ class Table:
                 result = self._settle(player, bet, outcome)
                 results.append((dealing_order(outcome.result, rule.number, self._seats[player], rule.rank), result))
         for player, bet, to in moved:
-            rule = self._known_rule(bet[0].kind, to)
+            rule = self.known_rule(bet[0].kind, to)
             self._bets[player][rule.key] = (rule, bet[1], bet[2], bet[3], bet[4])
             self._moved[(player, rule.kind)] = to
         self._move_puck(total)
@@ -374,8 +345,8 @@ class Table:
         elif name == "shooter":
             self.set_shooter(step[1])
         elif name == "bet":
-            self._put(step[1], self._known_rule(step[2], number), step[3])
-        elif not self._stands(step[1], (step[2], number)):
+            self._put(step[1], self.known_rule(step[2], number), step[3])
+        elif not self.standing(step[1], (step[2], number)):
             raise Refused("no_such_bet", "there is no such bet on the layout")
         elif name == "reduce":
             self.reduce(step[1], step[2], step[3], number)
@@ -386,8 +357,8 @@ class Table:
 
     def snapshot(self) -> "dict[str, Any]":
         """The whole state as JSON values, what a correction needs included."""
-        state = self._state_to_json(self._state())
-        state["before"] = None if self._before is None else self._state_to_json(self._before)
+        state = state_to_json(self._state())
+        state["before"] = None if self._before is None else state_to_json(self._before)
         state["since"] = [list(step) for step in self._since]
         state["moved"] = [[key[0], key[1], self._moved[key]] for key in sorted(self._moved)]
         state["not_redone"] = [dict(said) for said in self.not_redone]
@@ -395,9 +366,9 @@ class Table:
 
     def restore(self, snapshot: "dict[str, Any]") -> None:
         """Take on the state of a snapshot made under the same rule set, options, unit and limits."""
-        self._set_state(self._state_from_json(snapshot))
+        self._set_state(state_from_json(self.known_rule, self._seated, snapshot))
         before = snapshot["before"]
-        self._before = None if before is None else self._state_from_json(before)
+        self._before = None if before is None else state_from_json(self.known_rule, self._seated, before)
         self._since = [tuple(step) for step in snapshot["since"]]
         self._moved = {(player, kind): to for player, kind, to in snapshot["moved"]}
         self.not_redone = [dict(said) for said in snapshot["not_redone"]]
@@ -423,89 +394,23 @@ class Table:
         self._since = []
         self.not_redone = []
 
-    def _state_to_json(self, state: "State") -> "dict[str, Any]":
-        point, shooter, roll_number, dice_pass, new_hand, house, players, bets = state
-        return {
-            "point": point,
-            "shooter": shooter,
-            "roll_number": roll_number,
-            "dice_pass": dice_pass,
-            "new_hand": new_hand,
-            "house": house,
-            "players": [[name, players[name]] for name in sorted(players)],
-            "bets": [
-                [player] + list(key) + list(bets[player][key][1:])
-                for player in sorted(bets)
-                for key in sorted(bets[player], key=_key_order)
-            ],
-        }
+    # What stands where
 
-    def _state_from_json(self, state: "dict[str, Any]") -> "State":
-        bets: "Layout" = {}
-        for player, kind, number, amount, held, button, bits in state["bets"]:
-            rule = self._known_rule(kind, number)
-            bets.setdefault(self._seated(player), {})[rule.key] = (rule, amount, held, button, bits)
-        return (
-            state["point"],
-            state["shooter"],
-            state["roll_number"],
-            state["dice_pass"],
-            state["new_hand"],
-            state["house"],
-            dict(state["players"]),
-            bets,
-        )
-
-    # What is meant by a kind and a number
-
-    def _check_offered(self, kind: str) -> None:
-        if self.rules.one(kind) is not None:
-            return
-        if kind in KINDS:
-            raise Refused("not_offered", self.rules.name + " has no such bet: " + kind)
-        raise Refused("unknown_kind", "there is no bet called " + str(kind))
-
-    def _offered(self, kind: str, number: "int | None") -> BetRule:
-        """The rule of a kind and number as someone named them, or Refused."""
-        rules = self.rules
-        self._check_offered(kind)
-        whole = number is None or type(number) is int
-        rule = rules.rule(kind, number) if whole else None
-        if rule is None:
-            numbers = rules.numbers(kind)
-            if whole and number in NUMBERS and numbers:
-                raise Refused("not_offered", rules.name + " has no such bet: " + kind + " " + str(number))
-            if not numbers:
-                raise Refused("unknown_number", kind + " takes no number")
-            raise Refused("unknown_number", kind + " needs a number: " + ", ".join([str(n) for n in numbers]))
-        return rule
-
-    def _named(self, player: str, kind: str, number: "int | None") -> BetRule:
-        """Like _offered; where the number may be left out (pass line and its odds), it is filled in."""
-        one = self.rules.one(kind) if number is None else None
-        if one is not None:
-            line = one.parent or one
-            if line.silent_move:
-                if one.parent is not None and self.point is None:
-                    self._needs_parent(player, kind, line.kind, None)
-                    raise Refused("not_now", "odds need a point")
-                number = self.point
-        return self._offered(kind, number)
-
-    def _known_rule(self, kind: str, number: "int | None") -> BetRule:
+    def known_rule(self, kind: str, number: "int | None") -> BetRule:
+        """The rule of a bet that is known to be offered; ValueError where it is not."""
         rule = self.rules.rule(kind, number)
         if rule is None:
             raise ValueError(self.rules.name + " has no " + str(kind) + " " + str(number))
         return rule
 
-    def _stands(self, player: str, key: "Key") -> "Bet | None":
+    def standing(self, player: str, key: "Key") -> "Bet | None":
         """A player's bet on the layout, or None."""
         bets = self._bets.get(player)
         return bets.get(key) if bets else None
 
     def _standing(self, player: str, kind: str, number: "int | None") -> "Bet":
         """A bet on the layout, or Refused."""
-        bet = self._stands(player, self._named(player, kind, number).key)
+        bet = self.standing(player, placement.named(self, player, kind, number).key)
         if bet is None:
             raise Refused("no_such_bet", "there is no such bet on the layout")
         return bet
@@ -516,77 +421,9 @@ class Table:
             return []
         return [(bet[0], bet) for bet in self._bets.get(player, {}).values() if bet[0].parent is parent]
 
-    # What the rules refuse
-
-    def _check_placeable(self, player: str, rule: BetRule) -> None:
-        """Whether a bet may be put down or added to now, or Refused."""
-        if rule.stage == "odds":
-            assert rule.parent is not None
-            self._needs_parent(player, rule.kind, rule.parent.kind, rule.number)
-        standing = self._stands(player, rule.key)
-        if standing is not None and ("increase" not in rule.change or standing[4]):
-            raise Refused("contract", rule.name + " may not be increased now")
-        if rule.stage != "odds" and (standing is None or rule.stage != "line"):
-            self._check_placed_now(rule)
-
-    def _check_placed_now(self, rule: BetRule) -> None:
-        placed = self._known_rule(rule.kind, None).placed if rule.stage == "line" else rule.placed
-        if placed == "come_out" and self.point is not None:
-            raise Refused("not_now", rule.name + " is taken on a come-out only")
-        if placed == "point" and self.point is None:
-            raise Refused("not_now", rule.name + " is taken only once a point is established")
-        if placed == "new_shooter" and not self.new_hand:
-            raise Refused("not_now", rule.name + " is taken before a shooter's first roll only")
-        if rule.stage == "line" and rule.number is not None:
-            raise Refused("not_now", rule.name + " goes to its number by a roll only")
-
-    def _needs_parent(self, player: str, kind: str, parent_kind: str, number: "int | None") -> None:
-        if self._stands(player, (parent_kind, number)) is None:
-            raise Refused("needs_parent", kind + " needs a bet on " + parent_kind + " that has this number")
-
-    def _step(self, rule: BetRule) -> int:
-        """What the amounts of a bet must be multiples of, all in all."""
-        step = self.unit
-        if self.rules.multiple_of_minimum:
-            step = least_common_multiple(step, self.minimum)
-        if self.rules.exact_amounts:
-            step = least_common_multiple(step, self.rules.exact_step(rule) * self.unit)
-        return step
-
-    def _check_multiple(self, rule: BetRule, amount: int) -> None:
-        for step in (self.unit, self.minimum) if self.rules.multiple_of_minimum else (self.unit,):
-            if amount % step:
-                raise Refused("not_multiple", rule.name + " must be a multiple of " + str(step))
-        if self.rules.exact_amounts:
-            step = self.rules.exact_step(rule) * self.unit
-            if amount % step:
-                raise Refused("not_multiple", rule.name + " is paid exactly only in multiples of " + str(step))
-
-    def _check_maximum(self, player: str, rule: BetRule, total: int) -> None:
-        if rule.stage == "odds":
-            assert rule.parent is not None
-            self._check_share(rule, total, self._bets[player][rule.parent.key][1])
-        else:
-            self._check_share(rule, total, self.maximum)
-
-    def _check_share(self, rule: BetRule, total: int, whole: int) -> None:
-        num, den = rule.max_share
-        if total * den > whole * num:
-            most = whole * num // den
-            raise Refused("above_max", "the maximum here is " + str(most - most % self._step(rule)))
-
-    def _check_shooter(self, shooter: str) -> None:
-        """A come-out roll needs the bet that the regulation asks of the shooter."""
-        for bet in self._bets.get(shooter, {}).values():
-            if self.rules.shooter_needs == "any" or bet[0].silent_move:
-                return
-        wanted = "a bet"
-        if self.rules.shooter_needs == "line":
-            lines = [self.rules.one(kind) for kind in self.rules.kinds]
-            wanted = " or ".join(
-                [rule.name for rule in lines if rule is not None and rule.stage == "line" and rule.silent_move]
-            )
-        raise Refused("no_shooter_bet", "the shooter, " + shooter + ", needs " + wanted + " before a come-out roll")
+    def bets_of(self, player: str) -> "list[Bet]":
+        """A player's bets on the layout."""
+        return list(self._bets.get(player, {}).values())
 
     # What a throw does
 
@@ -708,10 +545,6 @@ class Table:
 
 def _first(item: "tuple[int, dict[str, Any]]") -> int:
     return item[0]
-
-
-def _key_order(key: "Key") -> "tuple[str, int]":
-    return (key[0], key[1] or 0)
 
 
 def _count(bits: int) -> int:

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from engine_lite import rule_sets
+from engine_lite.placement import KINDS
 from engine_lite.refusal import CODES, Refused
 from engine_lite.rule_compiler import compile_rules
 from engine_lite.rules import NUMBERS, RuleSet
 from engine_lite.steps import apply_step
-from engine_lite.table import KINDS, Table
+from engine_lite.table import Table
 
 Step = dict[str, Any]
 LONG = "BOXMAN_TEST_LONG" in os.environ

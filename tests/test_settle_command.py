@@ -283,3 +283,11 @@ def test_a_rule_file_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.Ca
     sound = write(tmp_path / "sound.json", scenario())
     assert main(["settle", str(sound), "--rules", str(tmp_path / "none.json")]) == 2
     assert str(tmp_path / "none.json") in capsys.readouterr().err
+
+
+def test_what_an_expectation_leaves_out_altogether_is_not_compared(tmp_path: Path) -> None:
+    point_only = write(tmp_path / "point.json", scenario({"roll": [2, 2], "expect": {"point": 4}}))
+    results_only = write(tmp_path / "results.json", scenario(BET, {"roll": [3, 4], "expect": {"results": []}}))
+    assert main(["settle", str(point_only)]) == 0
+    # The bet is decided, so that some result is surplus.
+    assert main(["settle", str(results_only)]) == 1

@@ -61,13 +61,12 @@ class TableTerms:
         rules = self.table().rules
         if self.minimum % self.unit:
             raise ValueError(f"the minimum {self.minimum} must be a multiple of the unit {self.unit}")
-        if rules.maximum_in_minima is not None:
-            low, high = (share * self.minimum for share in rules.maximum_in_minima)
-            if not low <= self.maximum <= high:
-                raise ValueError(
-                    f"the maximum must be from {low} to {high} where the minimum is {self.minimum} "
-                    f"({rules.name}, {rules.limits_source})"
-                )
+        bounds = rules.maximum_bounds(self.minimum)
+        if bounds is not None and not bounds[0] <= self.maximum <= bounds[1]:
+            raise ValueError(
+                f"the maximum must be from {bounds[0]} to {bounds[1]} where the minimum is {self.minimum} "
+                f"({rules.name}, {rules.limits_source})"
+            )
         return rules
 
 

@@ -128,6 +128,12 @@ class RuleSet:
         rule.rank = self.kinds.index(rule.kind)
         self._rules[rule.key] = rule
 
+    def maximum_bounds(self, minimum: int) -> "tuple[int, int] | None":
+        """From what to what a table's maximum may be where its minimum is this; None where nothing is said."""
+        if self.maximum_in_minima is None:
+            return None
+        return (self.maximum_in_minima[0] * minimum, self.maximum_in_minima[1] * minimum)
+
     def rule(self, kind: str, number: "int | None") -> "BetRule | None":
         """The rule of `kind` at `number`, or None when this rule set has no such bet."""
         return self._rules.get((kind, number))

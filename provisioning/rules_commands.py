@@ -2,21 +2,20 @@
 
 import json
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from engine_lite import rule_sets
 from engine_lite.house_edge import Edge, NeverDecided, bets_as_made, fraction, house_edges, per_cent
 from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
 from engine_lite.rules import BetRule, RuleSet
 from engine_lite.scenario import CHIPS_MAX
-from provisioning.json_file import JsonFileError, read_json_file
+from provisioning.json_file import JsonFileError
 from provisioning.pay_table import columns, pay_table, pay_table_html, pay_table_text
 from provisioning.rule_check import ERROR, check_rules, kinds_of
+from provisioning.rule_source import read_rules
+from provisioning.standard_streams import complain, visible
 
 SOUND, FOUND, NOT_DONE = 0, 1, 2
 # More than any rule set needs; what is deeper is no rule set.
@@ -87,14 +86,13 @@ def show_limits(name_or_file: str, options: Sequence[str], minimum: str, maximum
     if limits.maximum < limits.minimum:
         return _refuse(f"--max {limits.maximum} must be at least --min {limits.minimum}")
     _print_visibly(_limits_table(data, rules, limits))
-    if rules.maximum_in_minima is not None:
-        low, high = (share * limits.minimum for share in rules.maximum_in_minima)
-        if not low <= limits.maximum <= high:
-            _complain(
-                f"{rules.name}, {rules.limits_source}: the maximum {limits.maximum} is outside what the regulation "
-                f"allows; where the minimum is {limits.minimum} it must be from {low} to {high}"
-            )
-            return FOUND
+    bounds = rules.maximum_bounds(limits.minimum)
+    if bounds is not None and not bounds[0] <= limits.maximum <= bounds[1]:
+        complain(
+            f"{rules.name}, {rules.limits_source}: the maximum {limits.maximum} is outside what the regulation "
+            f"allows; where the minimum is {limits.minimum} it must be from {bounds[0]} to {bounds[1]}"
+        )
+        return FOUND
     return SOUND
 
 
@@ -103,17 +101,10 @@ def show_limits(name_or_file: str, options: Sequence[str], minimum: str, maximum
 
 def _load(name_or_file: str) -> Any:
     """The data of a rule set by name or from a file."""
-    if name_or_file in rule_sets.NAMES:
-        return rule_sets.load(name_or_file)
-    path = Path(name_or_file)
     try:
-        if not path.exists():
-            raise _BadInput(f"{name_or_file}: is neither a file nor one of {', '.join(rule_sets.NAMES)}")
-        data = read_json_file(path)
+        data = read_rules(name_or_file)
     except JsonFileError as error:
         raise _BadInput(f"{name_or_file}: {error}") from error
-    except OSError as error:
-        raise _BadInput(f"{name_or_file}: cannot be read: {error.strerror}") from error
     level = [data]
     for _ in range(DEPTH_MAX):
         if any(type(value) is int and abs(value) > CHIPS_MAX for value in level):
@@ -291,19 +282,10 @@ def _max_source(data: dict[str, Any], rules: RuleSet, rule: BetRule) -> str:
 
 
 def _refuse(text: str) -> int:
-    _complain(text)
+    complain(text)
     return NOT_DONE
-
-
-def _complain(text: str) -> None:
-    print(_visible(text), file=sys.stderr)
 
 
 def _print_visibly(lines: Sequence[str]) -> None:
     for line in lines:
-        print(_visible(line))
-
-
-def _visible(text: str) -> str:
-    """One line, whatever the text holds."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+        print(visible(line))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
         if server is not None:
             companions.append(server)
             uplink = UplinkSettings([server.url])
-    ready = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
+    ready = replace(checked, uplink=uplink, node_port=node_port)
     progress = ProgressBar("reading the journal")
 
     def on_ready(address: str, rules: str) -> None:

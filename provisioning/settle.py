@@ -10,7 +10,8 @@ from engine_lite.rule_compiler import compile_rules
 from engine_lite.rule_data import RuleError
 from engine_lite.scenario import Play, ScenarioError, play, prepare
 from provisioning.json_file import JsonFileError, read_json_file
-from provisioning.standard_streams import write_utf8
+from provisioning.rule_source import read_rules
+from provisioning.standard_streams import complain, write_utf8
 
 HELD, FAILED, NOT_PLAYED = 0, 1, 2
 
@@ -26,13 +27,13 @@ def settle(files: Sequence[Path], rules: str | None) -> int:
     try:
         load = _loader(rules)
     except (RuleError, JsonFileError) as error:
-        _complain(f"{rules}: {error}")
+        complain(f"{rules}: {error}")
         return NOT_PLAYED
     for path in files:
         try:
             prepared.append((path, prepare(read_json_file(path), load, rules)))
         except (ScenarioError, JsonFileError) as error:
-            _complain(f"{path}: {error}")
+            complain(f"{path}: {error}")
             return NOT_PLAYED
     write_utf8()
     failed = False
@@ -40,7 +41,7 @@ def settle(files: Sequence[Path], rules: str | None) -> int:
         failures: list[str] = []
         play(scenario, print, failures.append)
         for failure in failures:
-            _complain(f"{path}: {failure}")
+            complain(f"{path}: {failure}")
         if not failures and sys.stderr.isatty():
             print(f"{path}: every expectation held", file=sys.stderr)
         failed = failed or bool(failures)
@@ -51,19 +52,6 @@ def _loader(rules: str | None) -> Callable[[str], dict[str, Any]]:
     """Rule sets by name; `rules` may be a file instead, which is checked first. Raises JsonFileError or RuleError."""
     if rules is None or rules in rule_sets.NAMES:
         return rule_sets.load
-    path = Path(rules)
-    try:
-        there = path.exists()
-    except OSError as error:
-        raise JsonFileError(f"cannot be read: {error.strerror}") from error
-    if not there:
-        raise JsonFileError("is neither a file nor one of " + ", ".join(rule_sets.NAMES))
-    data = read_json_file(path)
+    data = read_rules(rules)
     compile_rules(data)
     return lambda _name: data
-
-
-def _complain(text: str) -> None:
-    """One line on standard error, whatever the text holds."""
-    visible = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-    print(visible, file=sys.stderr)

@@ -21,6 +21,16 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def visible(text: str) -> str:
+    """One line, whatever the text holds."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def complain(text: str) -> None:
+    """One line on standard error, whatever the text holds."""
+    print(visible(text), file=sys.stderr)
+
+
 def write_utf8() -> None:
     """From now on standard output is UTF-8, whatever the locale: what is written is data for other programs."""
     if isinstance(sys.stdout, io.TextIOWrapper):

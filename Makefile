@@ -6,7 +6,7 @@ BIN := .venv/bin
 # The debian packages that the tests drive or look at pages with.
 DEBIAN_PACKAGES := chromium fonts-dejavu-core
 
-.PHONY: setup run test test-long bench screenshots lock clean debian-packages
+.PHONY: setup run test test-long test-vm bench screenshots lock clean debian-packages
 
 setup: .venv/installed
 
@@ -30,6 +30,10 @@ test: setup debian-packages
 # What a night is for: 20,000 sequences of steps, new ones every time, and a long evening at each rule set's full table.
 test-long: setup
 	BOXMAN_TEST_LONG=1 $(BIN)/pytest --durations=8 tests/test_engine_properties.py tests/test_engine_micropython.py
+
+# The drivers on a GPIO chip of a real kernel, in a virtual machine. As root; fetches some 350 MB the first time.
+test-vm: setup
+	PYTHON=$(BIN)/python tests/vm/rig.sh
 
 bench: setup debian-packages
 	$(BIN)/python -m tests.bench

@@ -1,15 +1,30 @@
 """What the screen shows: the session's state as one JSON object, told only of what is on the disk."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from device.hardware_state import Puck, expected_puck
 from device.session import Session
 
 RESERVE_TEXT = "The lid of the dice reserve is open."
+# What changes the meaning of the next touch stands first, then what stops the game, then what can wait.
+_ORDER = (
+    "correcting",
+    "notice",
+    "roll_missing",
+    "puck_fault",
+    "pucks_disagree",
+    "puck_misplaced",
+    "reserve_open",
+    "node_offline",
+    "commission_not_taken",
+    "box_without_bets",
+)
 
 
 def table_view(session: Session) -> dict[str, Any]:
     """The part of the screen that follows from the session alone; units are chip units."""
-    table, terms = session.table, session.terms
+    table, terms, hardware = session.table, session.terms, session.hardware
     if table is None or terms is None:
         raise ValueError("the table has never been opened")
     return {
@@ -22,16 +37,20 @@ def table_view(session: Session) -> dict[str, Any]:
             "limits": {"min": table.minimum, "max": table.maximum},
             "warnings": list(table.rules.warnings),
         },
+        "open": session.is_open,
+        "session_number": session.session_number,
+        "dice_out": session.dice_out,
         "phase": "come_out" if table.point is None else "point",
         "point": table.point,
         "shooter": table.shooter,
         "dice_pass": table.dice_pass,
         "roll_number": table.roll_number,
-        "puck": puck_view(session),
-        "reserve": {"open": session.reserve_open},
+        "puck": puck_view(session, 1) | {"expected": expected_puck(table.point)},
+        "second_puck": puck_view(session, 2) if 2 in hardware.pucks else None,
+        "reserve": {"open": hardware.reserve_open, "slots": hardware.slots},
         "buttons": {
-            "last": session.last_status,
-            "marks": {str(box): status for box, status in sorted(session.marks.items())},
+            "last": hardware.last_status,
+            "marks": {str(box): status for box, status in sorted(hardware.marks.items())},
         },
         "bets": table.bets(),
         "last_roll": session.last_roll,
@@ -39,53 +58,61 @@ def table_view(session: Session) -> dict[str, Any]:
         "last_no_roll": session.last_no_roll,
         "correcting": session.correcting,
         "house": table.house,
-        "alerts": alerts(session),
     }
 
 
-def puck_view(session: Session) -> dict[str, Any]:
-    """Where the puck is, where it should be, and whether the two agree (None while it is unknown)."""
-    point = session.table.point if session.table else None
-    expected = {"position": "off" if point is None else point, "face": "off" if point is None else "on"}
-    puck = session.puck
-    agrees: bool | None
-    if puck.state == "unknown":
-        agrees = None
-    else:
-        agrees = puck.state == "in_place" and {"position": puck.position, "face": puck.face} == expected
-    return {
-        "state": puck.state,
-        "position": puck.position,
-        "face": puck.face,
-        "expected": expected,
-        "agrees": agrees,
-    }
+def puck_view(session: Session, number: int) -> dict[str, Any]:
+    """Where puck 1 or 2 is, and whether that is where it belongs (None while it is unknown)."""
+    puck: Puck = session.hardware.pucks[number]
+    agrees: bool | None = None
+    if puck.state != "unknown":
+        seen = {"position": puck.position, "face": puck.face}
+        agrees = puck.state == "in_place" and seen == expected_puck(session.point)
+    return {"state": puck.state, "position": puck.position, "face": puck.face, "agrees": agrees}
 
 
-def alerts(session: Session) -> list[dict[str, str]]:
-    """What the boxman should put right, each with what to do."""
-    found = []
-    puck = puck_view(session)
-    if puck["agrees"] is False:
-        expected = puck["expected"]["position"]
-        where = "on its OFF place, face OFF" if expected == "off" else f"on {expected}, face ON"
-        if puck["state"] == "lifted":
-            now = "No sensor sees the puck: it is lifted, or lies with the wrong face up"
-        elif puck["state"] == "fault":
-            now = "Two puck sensors answer at once"
-        else:
-            now = f"The puck is on {str(puck['position']).upper()}"
-        found.append({"code": "puck_misplaced", "text": f"{now}; put it {where}."})
-    if session.reserve_open:
-        found.append({"code": "reserve_open", "text": RESERVE_TEXT})
+def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What is to be put right, the most urgent first, and last what somebody has acknowledged.
+
+    `since` has the wall times of alerts that stand, by name.
+    """
+    found = [
+        {
+            "id": name,
+            "code": name.partition(":")[0],
+            "text": alert["text"],
+            "raised": alert["seq"],
+            "since": since.get(name),
+            "can_acknowledge": alert["acknowledged_by"] is None,
+            "acknowledged_by": alert["acknowledged_by"],
+        }
+        for name, alert in session.alerts.items()
+    ]
+    if session.hardware.reserve_open:
+        found.append(_state("reserve_open", RESERVE_TEXT))
     if session.notice is not None:
-        found.append({"code": "notice", "text": session.notice[:1].upper() + session.notice[1:] + "."})
+        found.append(_state("notice", session.notice[:1].upper() + session.notice[1:] + "."))
     if session.correcting:
-        found.append({"code": "correcting", "text": "The next two dice correct the last roll."})
-    found.extend(
-        {"code": "input_unavailable", "text": f"{name}: {reason}"}
-        for name, reason in sorted(session.unavailable.items())
-    )
+        found.append(_state("correcting", "The next two dice correct the last roll."))
     if session.table is not None:
-        found.extend({"code": "rule_warning", "text": warning} for warning in session.table.rules.warnings)
-    return found
+        found += [_state("rule_warning", warning) for warning in session.table.rules.warnings]
+    return sorted(found, key=_urgency)
+
+
+def _state(code: str, text: str) -> dict[str, Any]:
+    """Something that is shown while it is so, and that nobody has to acknowledge."""
+    return {
+        "id": code,
+        "code": code,
+        "text": text,
+        "raised": None,
+        "since": None,
+        "can_acknowledge": False,
+        "acknowledged_by": None,
+    }
+
+
+def _urgency(alert: dict[str, Any]) -> tuple[bool, int]:
+    code = alert["code"]
+    last = len(_ORDER) + (code == "rule_warning")
+    return alert["acknowledged_by"] is not None, _ORDER.index(code) if code in _ORDER else last

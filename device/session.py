@@ -8,9 +8,16 @@ were journaled: the session is the journal replayed, and nothing else.
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from device.dice_control.dice_context import Context
+from device.dice_control.dice_log import EVENTS as DICE_EVENTS
+from device.dice_control.dice_log import DiceLog
+from device.dice_control.dice_rules import DiceRules
+from device.dice_control.event_alerts import latched_alerts
+from device.hardware_state import EVENTS as HARDWARE_EVENTS
+from device.hardware_state import HardwareState
 from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
@@ -21,6 +28,8 @@ from engine_lite.table import Table
 Entry = tuple[str, dict[str, Any]]
 
 RECENT_ROLLS_MAX = 12
+# Events that the dice log takes as well: the lid, the slots, and an opening of the reserve that nobody explained.
+_DICE_LOG_HEARS = (*DICE_EVENTS, "reserve_opened", "reserve_closed", "slots", "alert_raised")
 # Commands remembered so that one that is sent again after a lost answer is not done twice.
 COMMANDS_MAX = 1000
 INPUT_TEXT_MAX = 300
@@ -72,7 +81,10 @@ class TableTerms:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a step came from: the console, the buttons or the dice keys; its command id or the node's report."""
+    """Where an entry came from: the console, or a board and a group of its inputs such as node:dice_keys.
+
+    `command` is the console's id for it, `report` the last report of the node that went into it.
+    """
 
     via: str
     command: str | None = None
@@ -89,35 +101,37 @@ class Origin:
 
 
 @dataclass
-class Puck:
-    """Where the puck is: `state` in_place, lifted, fault or unknown; `position` a number or "off"; `face` on or off."""
-
-    state: str = "unknown"
-    position: int | str | None = None
-    face: str | None = None
-
-
-@dataclass
 class Session:
-    """One terminal's game. Read `table`, `puck` and the other fields freely; change them only through the methods."""
+    """One terminal's game. Read `table`, `hardware` and the other fields freely; change them only by the methods."""
 
     seq: int = 0
     table: Table | None = None
     terms: TableTerms | None = None
-    puck: Puck = field(default_factory=Puck)
-    reserve_open: bool | None = None
-    marks: dict[int, str] = field(default_factory=dict)
-    last_status: dict[str, Any] | None = None
+    hardware: HardwareState = field(default_factory=HardwareState)
+    dice: DiceLog = field(default_factory=DiceLog)
+    # Alerts that stand, the oldest first: by name, {"text", "detail", "latched", "acknowledged_by", "seq"}.
+    alerts: dict[str, dict[str, Any]] = field(default_factory=dict)
     last_roll: dict[str, Any] | None = None
     last_no_roll: dict[str, Any] | None = None
     recent_rolls: list[list[int]] = field(default_factory=list)
     correcting: bool = False
+    # From one opening to the next closing: how many openings there were, and whether the table is open now.
+    session_number: int = 0
+    is_open: bool = False
+    # Bets are closed and the dice are out: until the roll, or no roll, is entered.
+    dice_out: bool = False
+    # The throws since the last decision: 0 where the next throw is a come-out; and what that was before the last throw.
+    rolls_in_series: int = 0
+    series_before_roll: int = 0
     notice: str | None = None
-    node_report: tuple[int, int] | None = None
-    unavailable: dict[str, str] = field(default_factory=dict)
     configured: dict[str, Any] | None = None
     running: bool = False
     commands: "OrderedDict[str, dict[str, Any]]" = field(default_factory=OrderedDict)
+
+    @property
+    def point(self) -> int | None:
+        """The point, None on the come-out and while no table was ever opened."""
+        return self.table.point if self.table else None
 
     # Commands
 
@@ -135,6 +149,22 @@ class Session:
         if self.table is not None and self.table.layout():
             raise Refused("not_now", "bets lie on the layout; finish the hand before the table is opened anew")
         return [self._take("table_opened", terms.data() | origin.data())]
+
+    def close_table(self, origin: Origin) -> list[Entry]:
+        """The session ends. Raises Refused (`not_now`) while bets lie on the layout or the table is closed."""
+        if not self.is_open:
+            raise Refused("not_now", "the table is closed already")
+        if self.table is not None and self.table.layout():
+            raise Refused("not_now", "bets lie on the layout; finish the hand before the table is closed")
+        return [self._take("table_closed", origin.data())]
+
+    def no_more_bets(self, origin: Origin) -> list[Entry]:
+        """The stickman has closed the bets and the dice are out. Raises Refused."""
+        if not self.is_open:
+            raise Refused("not_now", "the table is closed")
+        if self.dice_out:
+            raise Refused("not_now", "the dice are out already; enter the roll, or no roll")
+        return [self._take("no_more_bets", origin.data())]
 
     def command(self, step: dict[str, Any], origin: Origin, after_roll: int | None = None) -> list[Entry]:
         """Do a step of the right shape (see engine_lite.steps). Raises Refused, and then nothing has changed.
@@ -155,51 +185,54 @@ class Session:
     # Signals
 
     def puck_seen(
-        self, state: str, position: int | str | None, face: str | None, detail: dict[str, Any]
+        self, puck: int, state: str, position: int | str | None, face: str | None, detail: dict[str, Any]
     ) -> list[Entry]:
-        """The puck was put down, lifted, or two sensors see it (`state` as in Puck)."""
-        data = {"state": state, "position": position, "face": face}
+        """Puck 1 or 2 was put down, lifted, or two sensors see it (`state` as in hardware_state.Puck)."""
+        data = {"puck": puck, "state": state, "position": position, "face": face}
         return [self._take("puck", data | detail)]
 
-    def reserve_seen(self, is_open: bool, initial: bool) -> list[Entry]:
+    def reserve_seen(self, is_open: bool, initial: bool, origin: Origin) -> list[Entry]:
         """The lid of the dice reserve was opened or closed; the game's state then is part of the record."""
         table = self.table
         data = {
             "initial": initial,
             "shooter": table.shooter if table else None,
             "roll_number": table.roll_number if table else 0,
-            "point": table.point if table else None,
+            "phase": "come_out" if self.point is None else "point",
+            "point": self.point,
         }
-        return [self._take("reserve_opened" if is_open else "reserve_closed", data)]
+        return [self._take("reserve_opened" if is_open else "reserve_closed", data | origin.data())]
 
-    def bet_status_keyed(self, status: str, box: int | None) -> list[Entry]:
+    def bet_status_keyed(self, status: str, box: int | None, origin: Origin) -> list[Entry]:
         """A bet-status button: ON and OFF work on the bets of the box (or on all); BUY and LAY mark the box."""
         data: dict[str, Any] = {"status": status, "box": box}
+        if box is not None and self.table is not None:
+            data["box_empty"] = all(bet["number"] != box for bet in self.table.bets())
         if status in ("buy", "lay"):
             if box is None:
                 data["refused"] = f"press a box button before {status.upper()}"
-            return [self._take("bet_status", data)]
+            return [self._take("bet_status", data | origin.data())]
         working: dict[str, Any] = {"on": status == "on"}
         if box is not None:
             working["number"] = box
         try:
-            steps = self.command({"working": working}, Origin("buttons"))
+            steps = self.command({"working": working}, origin)
         except Refused as refused:
             data["refused"] = refused.message
             steps = []
-        return [*steps, self._take("bet_status", data)]
+        return [*steps, self._take("bet_status", data | origin.data())]
 
-    def dice_keyed(self, first: int, second: int, report: tuple[int, int] | None) -> list[Entry]:
+    def dice_keyed(self, first: int, second: int, origin: Origin) -> list[Entry]:
         """Two dice keys: the roll, or after a take-back the right dice of the last roll."""
         name = "correct" if self.correcting else "roll"
-        return self._keyed({name: [first, second]}, report)
+        return self._keyed({name: [first, second]}, origin)
 
-    def take_back_keyed(self, report: tuple[int, int] | None) -> list[Entry]:
+    def take_back_keyed(self, origin: Origin) -> list[Entry]:
         """Key 1 was held: the next two dice correct the last roll; held again, they do not."""
         try:
-            return self.take_back(not self.correcting, Origin("dice_keys", report=report))
+            return self.take_back(not self.correcting, origin)
         except Refused as refused:
-            return [self._refused_key(refused.message, report)]
+            return [self._refused_key(refused.message, origin)]
 
     def take_back(self, correcting: bool, origin: Origin) -> list[Entry]:
         """Whether the next two dice, on the keys or on a screen, correct the last roll. Raises Refused."""
@@ -207,15 +240,15 @@ class Session:
             raise Refused("nothing_to_correct", "there is no roll to take back")
         return [self._take("take_back", {"correcting": correcting} | origin.data())]
 
-    def new_shooter_keyed(self, report: tuple[int, int] | None) -> list[Entry]:
+    def new_shooter_keyed(self, origin: Origin) -> list[Entry]:
         """Key 2 was held: the dice pass to the next player, in order of position, who has a line bet."""
         shooter = self._next_shooter()
         if shooter is None:
-            return [self._refused_key("no other player has a line bet; name the shooter on the screen", report)]
-        return self._keyed({"shooter": shooter}, report)
+            return [self._refused_key("no other player has a line bet; name the shooter on the screen", origin)]
+        return self._keyed({"shooter": shooter}, origin)
 
     def input_seen(self, kind: str, data: dict[str, Any]) -> list[Entry]:
-        """What else the hardware says: input_unavailable, node_lost, node_found.
+        """What else the hardware says: one of hardware_state.EVENTS.
 
         Its texts may hold what the operating system gave, a name that is no text among it: what no event can hold
         is replaced, and a text is cut at INPUT_TEXT_MAX characters.
@@ -223,9 +256,59 @@ class Session:
         clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
         return [self._take(kind, clean)]
 
-    def alert(self, code: str, text: str) -> list[Entry]:
-        """Something that the centre or another part of the terminal must be told, such as a fenced table."""
-        return [self._take("alert", {"code": code, "text": text})]
+    # Dice
+
+    def dice_context(self, rules: DiceRules) -> Context:
+        """The game as the dice log sees it, under a jurisdiction's rules of dice."""
+        table, void = self.table, self.last_no_roll
+        return Context(
+            rules=rules,
+            table_open=self.is_open,
+            session_number=self.session_number,
+            point=self.point,
+            shooter=table.shooter if table else None,
+            roll_number=table.roll_number if table else 0,
+            throwing=self.dice_out,
+            rolls_in_series=self.rolls_in_series,
+            no_roll=None if void is None else (void["seq"], void["reason"]),
+        )
+
+    def dice_action(self, action: dict[str, Any], rules: DiceRules, origin: Origin) -> list[Entry]:
+        """An action on the dice (dice_actions), with the alerts that it raises. Raises Refused: nothing has changed."""
+        entries: list[Entry] = []
+        for kind, data in self.dice.decide(action, self.dice_context(rules)):
+            entries.append(self._take(kind, data | {"asked": action} | origin.data()))
+            for alert, text, detail in latched_alerts(kind, data, self.seq):
+                entries += self.raise_alert(alert, text, detail, latched=True)
+        return entries
+
+    # Alerts
+
+    def raise_alert(self, alert: str, text: str, detail: dict[str, Any], *, latched: bool = False) -> list[Entry]:
+        """An alert stands from now on; one that stands with the same text and detail is not raised again.
+
+        `latched`: only its acknowledgement ends it, for what has happened rather than is so.
+        """
+        said = {"text": _event_text(text), "detail": detail, "latched": latched}
+        standing = self.alerts.get(alert)
+        if standing is not None and all(standing[name] == said[name] for name in said):
+            return []
+        return [self._take("alert_raised", {"alert": alert} | said)]
+
+    def clear_alert(self, alert: str) -> list[Entry]:
+        """What the alert told of was put right."""
+        return [self._take("alert_cleared", {"alert": alert})]
+
+    def acknowledge_alert(self, alert: str, raised: int, name: str, origin: Origin) -> list[Entry]:
+        """Somebody has taken note of an alert that stands, as event `raised` told of it. Raises Refused."""
+        standing = self.alerts.get(alert)
+        if standing is None:
+            raise Refused("no_such_alert", "this alert does not stand any more")
+        if standing["seq"] != raised:
+            raise Refused("stale", "this alert says something else now; read it again")
+        if standing["acknowledged_by"] is not None:
+            raise Refused("no_such_alert", f"{standing['acknowledged_by']} has acknowledged this alert already")
+        return [self._take("alert_acknowledged", {"alert": alert, "raised": raised, "name": name} | origin.data())]
 
     # Replay
 
@@ -243,8 +326,10 @@ class Session:
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state as plain values: equal before a cut and after the restart."""
-        said = {name: value for name, value in vars(self).items() if name not in ("table", "terms", "puck", "commands")}
-        said["puck"] = vars(self.puck)
+        apart = ("table", "terms", "hardware", "dice", "commands")
+        said = {name: value for name, value in vars(self).items() if name not in apart}
+        said["hardware"] = asdict(self.hardware)
+        said["dice"] = self.dice.snapshot()
         said["table"] = self.table.snapshot() if self.table else None
         said["rules"] = self.table.rules.name if self.table else None
         said["commands"] = list(self.commands.items())
@@ -254,14 +339,21 @@ class Session:
 
     def _take(self, kind: str, data: dict[str, Any]) -> Entry:
         """Take an entry on: the only place where the state changes, on the way in and in a replay alike."""
-        take = getattr(self, f"_on_{kind}", None)
-        if take is None:
-            raise ValueError(f"{kind} is no kind of event")
         data = dict(data)
-        take(data)
+        if kind in HARDWARE_EVENTS:
+            self._take_hardware(kind, data)
+        elif kind not in DICE_EVENTS:
+            take = getattr(self, f"_on_{kind}", None)
+            if take is None:
+                raise ValueError(f"{kind} is no kind of event")
+            take(data)
+        if kind in _DICE_LOG_HEARS:
+            self.dice.take(kind, data, self.seq + 1)
         self.seq += 1
         if report := data.get("report"):
-            self.node_report = (report[0], report[1])
+            # The console uses up a die of the keys; the hardware's own entries name their group.
+            group = data["via"].partition(":")[2] or "dice_keys"
+            self.hardware.reports[group] = (report[0], report[1])
         if command := data.get("command"):
             self._remember(command, kind, data)
         return kind, data
@@ -279,9 +371,7 @@ class Session:
     def _on_started(self, data: dict[str, Any]) -> None:
         self.configured = data["configured"]
         self.running = True
-        # A reader who comes later sees the inputs as they are found now.
-        self.puck = Puck()
-        self.unavailable = {}
+        self.hardware.start()
         self.notice = None
 
     def _on_stopped(self, _data: dict[str, Any]) -> None:
@@ -292,16 +382,30 @@ class Session:
         terms = TableTerms(data["rule_set"], data["options"], data["unit"], limits["min"], limits["max"])
         self.table = terms.table()
         self.terms = terms
-        self.marks = {}
+        self.hardware.open_table()
+        self.hardware.puck_was_right = self.hardware.agrees(None) is True
+        self.session_number += 1
+        self.is_open = True
+        self.dice_out = False
+        self.rolls_in_series = self.series_before_roll = 0
         self.last_roll = None
         self.last_no_roll = None
         self.recent_rolls = []
         self.correcting = False
         self.notice = None
 
+    def _on_table_closed(self, _data: dict[str, Any]) -> None:
+        self.is_open = False
+        self.dice_out = False
+        self.correcting = False
+        self.notice = None
+
+    def _on_no_more_bets(self, _data: dict[str, Any]) -> None:
+        self.dice_out = True
+
     def _step(self, data: dict[str, Any]) -> list[dict[str, Any]]:
-        if self.table is None:
-            raise Refused("not_now", "the table is not open")
+        if self.table is None or not self.is_open:
+            raise Refused("not_now", "the table is closed; open it first")
         results = apply_step(self.table, data["step"])
         self.notice = None
         return results
@@ -318,6 +422,7 @@ class Session:
 
     def _on_no_roll(self, data: dict[str, Any]) -> None:
         self._step(data)
+        self.dice_out = False
         self.last_no_roll = {"reason": data["step"]["no_roll"], "seq": self.seq + 1}
 
     def _on_roll(self, data: dict[str, Any]) -> None:
@@ -344,8 +449,13 @@ class Session:
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
     def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
+        self.hardware.puck_was_right = self.hardware.agrees(data["point"]) is True
+        if not corrected:
+            self.series_before_roll = self.rolls_in_series
+        self.rolls_in_series = 0 if data["point"] is None else self.series_before_roll + 1
         undone = self.last_roll if corrected and self.last_roll else {"dice": None, "results": []}
         self.correcting = False
+        self.dice_out = False
         self.last_no_roll = None
         self.recent_rolls = [*self.recent_rolls, list(dice)][-RECENT_ROLLS_MAX:]
         self.last_roll = {
@@ -377,43 +487,37 @@ class Session:
     def _on_key_refused(self, data: dict[str, Any]) -> None:
         self.notice = data["message"]
 
-    def _on_puck(self, data: dict[str, Any]) -> None:
-        self.puck = Puck(data["state"], data["position"], data["face"])
+    def _take_hardware(self, kind: str, data: dict[str, Any]) -> None:
+        self.hardware.take(kind, data)
+        if kind == "puck" and self.hardware.agrees(self.point):
+            self.hardware.puck_was_right = True
+        elif kind == "bet_status":
+            self.notice = data.get("refused")
 
-    def _on_reserve_opened(self, _data: dict[str, Any]) -> None:
-        self.reserve_open = True
+    def _on_alert_raised(self, data: dict[str, Any]) -> None:
+        # Raised again with another text, it counts from its first time on.
+        said = {name: data[name] for name in ("text", "detail", "latched")}
+        self.alerts[data["alert"]] = said | {"acknowledged_by": None, "seq": self.seq + 1}
 
-    def _on_reserve_closed(self, _data: dict[str, Any]) -> None:
-        self.reserve_open = False
+    def _on_alert_cleared(self, data: dict[str, Any]) -> None:
+        del self.alerts[data["alert"]]
 
-    def _on_bet_status(self, data: dict[str, Any]) -> None:
-        status, box = data["status"], data["box"]
-        self.last_status = {"status": status, "box": box}
-        self.notice = data.get("refused")
-        if status in ("buy", "lay") and box is not None:
-            # Pressed again, the marker is lifted.
-            if self.marks.get(box) == status:
-                del self.marks[box]
-            else:
-                self.marks[box] = status
+    def _on_alert_acknowledged(self, data: dict[str, Any]) -> None:
+        alert = self.alerts[data["alert"]]
+        if alert["latched"]:
+            del self.alerts[data["alert"]]
+        else:
+            alert["acknowledged_by"] = data["name"]
 
-    def _on_input_unavailable(self, data: dict[str, Any]) -> None:
-        self.unavailable[data["name"]] = data["reason"]
-
-    def _on_node_lost(self, _data: dict[str, Any]) -> None:
-        """The node's state is told live; the event is for the record."""
-
-    _on_node_found = _on_button_held_at_start = _on_alert = _on_node_lost
-
-    def _keyed(self, step: dict[str, Any], report: tuple[int, int] | None) -> list[Entry]:
+    def _keyed(self, step: dict[str, Any], origin: Origin) -> list[Entry]:
         """A step from the dice keys; a refusal is journaled too: the keys are used up and the screen says why."""
         try:
-            return self.command(step, Origin("dice_keys", report=report))
+            return self.command(step, origin)
         except Refused as refused:
-            return [self._refused_key(refused.message, report, step)]
+            return [self._refused_key(refused.message, origin, step)]
 
-    def _refused_key(self, message: str, report: tuple[int, int] | None, step: dict[str, Any] | None = None) -> Entry:
-        data: dict[str, Any] = {"message": message} | Origin("dice_keys", report=report).data()
+    def _refused_key(self, message: str, origin: Origin, step: dict[str, Any] | None = None) -> Entry:
+        data: dict[str, Any] = {"message": message} | origin.data()
         if step is not None:
             data["step"] = step
         return self._take("key_refused", data)
@@ -437,6 +541,12 @@ def _asked(kind: str, data: dict[str, Any]) -> Any:
     """What a command asked for, as far as it tells it from another one under the same id."""
     if kind == "table_opened":
         return {name: data[name] for name in ("rule_set", "options", "unit", "limits")}
+    if kind == "alert_acknowledged":
+        return {name: data[name] for name in ("alert", "raised", "name")}
+    if kind in ("table_closed", "no_more_bets"):
+        return kind
+    if kind in DICE_EVENTS:
+        return data["asked"]
     return data["correcting"] if kind == "take_back" else data["step"]
 
 

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from device.alert_conditions import GraceTimes
+from device.dice_control import dice_rules
+from device.dice_control.dice_rules import DiceRules
+from device.dice_control.reserve_conditions import ReserveTimes
 from device.session import TableTerms
+from drivers.wiring import Wiring
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,8 @@ class Settings:
     """One terminal: which table it is, what it is wired to and where its pages are.
 
     `site` and `table` are words of letters, digits, `-` and `_`, as they stand in the subject of the uplink. `uplink`
-    None: nothing is delivered. `node_port` None: there is no I/O node. `pin_library` is lgpio, rpigpio or mock.
+    None: nothing is delivered. `node_port` is a path, or usb: and the node's USB serial number; None: there is no I/O
+    node. `pin_library` is lgpio, rpigpio or mock.
     """
 
     site: str
@@ -30,7 +36,12 @@ class Settings:
     port: int = 8080
     uplink: UplinkSettings | None = None
     pin_library: str = "mock"
-    node_port: Path | None = None
+    node_port: str | None = None
+    wiring: Wiring = field(default_factory=Wiring)
     # Where a virtual table keeps its puck and its node's keys; None on a table that has real hardware.
     virtual_folder: Path | None = None
+    grace: GraceTimes = field(default_factory=GraceTimes)
+    reserve: ReserveTimes = field(default_factory=ReserveTimes)
+    # A house's own rule set names one of these.
+    dice_rules: DiceRules = field(default_factory=lambda: dice_rules.load("us-vegas"))
     hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))

@@ -16,13 +16,14 @@ from device.console.http_interface import create_app
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.delivery_record import DeliveryRecord, alert_if_journal_is_shorter
+from device.event_times import EventTimes
 from device.journal import Journal, JournalReader
 from device.session import ReplayError, Session, TableTerms
 from device.settings import Settings
 from device.terminal import Terminal
 from device.uplink import TARGET, Uplink, UplinkStatus
 from drivers.header import open_pin_factory
-from drivers.table_inputs import TableInputs, Wiring
+from drivers.table_inputs import TableInputs
 from drivers.virtual_table import VirtualTable
 
 DELIVERY_FILE = "delivery.db"
@@ -35,20 +36,18 @@ class StartError(Exception):
     """The terminal cannot start; the message is one line that says what would be right."""
 
 
-def replay_journal(journal: Journal, on_progress: Callable[[int, int], None]) -> tuple[Session, str | None]:
-    """The session that the journal leads to, and since when (wall time) the reserve's lid is as it is.
+def replay_journal(journal: Journal, on_progress: Callable[[int, int], None]) -> tuple[Session, EventTimes]:
+    """The session that the journal leads to, and since when things are as they are.
 
     Every event is checked on the way. Raises JournalDamaged or ReplayError.
     """
-    session = Session()
-    reserve_since: str | None = None
+    session, times = Session(), EventTimes()
     for event in journal.events():
         session.replay(event.seq, event.type, event.data)
-        if event.type in ("reserve_opened", "reserve_closed"):
-            reserve_since = event.wall
+        times.note(event)
         if event.seq % 1000 == 0:
             on_progress(event.seq, journal.last_seq)
-    return session, reserve_since
+    return session, times
 
 
 def terms_to_open(session: Session, terms: TableTerms, configured: dict[str, Any]) -> TableTerms | None:
@@ -84,7 +83,7 @@ async def run_terminal(
     with ExitStack() as stack:
         journal = stack.enter_context(Journal.open(folder.journal_path, settings.table))
         try:
-            session, reserve_since = replay_journal(journal, on_progress)
+            session, times = replay_journal(journal, on_progress)
         except ReplayError as error:
             raise StartError(f"{folder.journal_path}: {error}") from error
         terms = settings.terms.check()
@@ -98,20 +97,19 @@ async def run_terminal(
         }
         opening = terms_to_open(session, settings.terms, configured)
 
+        terminal = Terminal(session, journal, Clock(), settings, times)
         factory = open_pin_factory(settings.pin_library)
-        node_port = None if settings.node_port is None else str(settings.node_port)
-        inputs = TableInputs(Wiring(), pin_factory=factory, node_port=node_port, on_hint=None)
+        inputs = TableInputs(settings.wiring, pin_factory=factory, node_port=settings.node_port, on_hint=terminal.hint)
         stack.callback(inputs.close)
-        if session.node_report is not None:
-            inputs.resume(*session.node_report)
+        inputs.resume(session.hardware.reports, session.hardware.node_dropped)
+        terminal.connect(inputs)
         controls = None
         if settings.virtual_folder is not None:
-            table = VirtualTable(Wiring(), pin_factory=factory, folder=settings.virtual_folder)
+            table = VirtualTable(settings.wiring, pin_factory=factory, folder=settings.virtual_folder)
             controls = VirtualControls(table)
 
         last_seq_at_start = journal.last_seq
-        terminal = Terminal(session, journal, Clock(), settings.site, inputs)
-        terminal.begin(version, configured, opening, reserve_since)
+        terminal.begin(version, configured, opening)
         tasks = [asyncio.create_task(terminal.run())]
         if settings.uplink is not None:
             reader = stack.enter_context(JournalReader(folder.journal_path))

@@ -13,27 +13,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from device import lamps
+from device.alert_watch import AlertWatch
 from device.clock import Clock
 from device.event import Event
+from device.event_times import EventTimes
 from device.journal import Journal, JournalError
-from device.screen import table_view
+from device.screen import alerts, table_view
 from device.session import Entry, Origin, Session, TableTerms
+from device.settings import Settings
+from device.signal_entries import entries_of
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,
-    ButtonHeldAtStart,
     DiceEntryAbandoned,
     DiceKeyed,
     DieKeyed,
-    InputUnavailable,
     NewShooterKeyed,
-    NodeFound,
-    NodeLost,
-    PuckFault,
-    PuckLifted,
-    PuckMoved,
-    ReserveClosed,
-    ReserveOpened,
     Signal,
     TakeBackKeyed,
 )
@@ -45,7 +41,9 @@ log = logging.getLogger(__name__)
 
 # Commands waiting for the journal; more than this at once is no boxman.
 QUEUE_MAX = 256
-POLL_S = 0.02
+# However fast a line bounces, the table does other things between two looks at it.
+LOOK_MIN_S = 0.002
+WATCH_S = 0.1
 # The steps that take the place of two dice keys.
 ROLLS = ("roll", "correct", "no_roll")
 # A node that is there has said so by then; until then its silence is no alarm.
@@ -83,12 +81,25 @@ class _Work:
 class Terminal:
     """One table's terminal. All methods belong to the event loop that runs `run`."""
 
-    def __init__(self, session: Session, journal: Journal, clock: Clock, site: str, inputs: TableInputs | None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        journal: Journal,
+        clock: Clock,
+        settings: Settings,
+        times: EventTimes,
+    ) -> None:
         self._session = session
+        self._watch = AlertWatch(settings.grace, settings.reserve, settings.dice_rules)
+        self._dice_rules = settings.dice_rules
+        self._times = times
+        # Set, by `hint` or by a line of the node, when a look at the inputs is worth it.
+        self._look = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self._journal = journal
         self._clock = clock
-        self._site = site
-        self._inputs = inputs
+        self._site = settings.site
+        self._inputs: TableInputs | None = None
         self._queue: asyncio.Queue[_Work] = asyncio.Queue(QUEUE_MAX)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._changed = asyncio.Event()
@@ -101,7 +112,6 @@ class Terminal:
             "node": {"state": "none"},
         }
         self._node_met = False
-        self._reserve_since: str | None = None
         self._clock_quality = clock.stamp().clock
         self._committed: dict[str, Any] = {}
         self.version = 0
@@ -116,11 +126,6 @@ class Terminal:
         live, committed = self._live, self._committed
         uplink = live["uplink"]
         undelivered = max(0, committed["seq"] - uplink["delivered"]) if uplink["state"] != "off" else 0
-        alerts = list(committed["alerts"])
-        if uplink["state"] == "fenced":
-            alerts.append({"code": "uplink_fenced", "text": uplink["last_error"] or "Another unit claims this table."})
-        if live["node"]["state"] == "offline":
-            alerts.append({"code": "node_offline", "text": "The I/O node does not answer; enter dice on the screen."})
         return committed | {
             "halted": self._halted,
             "pending_die": live["pending_die"],
@@ -132,7 +137,6 @@ class Terminal:
             },
             "node": live["node"],
             "clock": self._clock_quality,
-            "alerts": alerts,
         }
 
     @property
@@ -185,9 +189,30 @@ class Terminal:
         origin = Origin("console", command)
         return await self._once(command, terms.data(), lambda: self._session.open_table(terms, origin))
 
+    async def dice_action(self, action: dict[str, Any], command: str) -> dict[str, Any]:
+        """Record an action on the dice (dice_actions.parse_action). Raises Refused, Halted or Busy."""
+        origin = Origin("console", command)
+        return await self._once(command, action, lambda: self._session.dice_action(action, self._dice_rules, origin))
+
+    async def close_table(self, command: str) -> dict[str, Any]:
+        """Close the table; the session ends. Raises Refused, Halted or Busy."""
+        origin = Origin("console", command)
+        return await self._once(command, "table_closed", lambda: self._session.close_table(origin))
+
+    async def no_more_bets(self, command: str) -> dict[str, Any]:
+        """The bets are closed and the dice are out. Raises Refused, Halted or Busy."""
+        origin = Origin("console", command)
+        return await self._once(command, "no_more_bets", lambda: self._session.no_more_bets(origin))
+
+    async def acknowledge(self, alert: str, raised: int, name: str, command: str) -> dict[str, Any]:
+        """Somebody has taken note of an alert, as event `raised` told of it. Raises Refused, Halted or Busy."""
+        origin = Origin("console", command)
+        asked = {"alert": alert, "raised": raised, "name": name}
+        return await self._once(command, asked, lambda: self._session.acknowledge_alert(alert, raised, name, origin))
+
     async def alert(self, code: str, text: str) -> None:
-        """Journal an alert of another part of the terminal."""
-        await self._submit(lambda: self._session.alert(code, text))
+        """Raise an alert of another part of the terminal, which stands until it is acknowledged."""
+        await self._submit(lambda: self._session.raise_alert(code, text, {}, latched=True))
 
     async def _once(self, command: str, asked: object, decide: Callable[[], list[Entry]]) -> dict[str, Any]:
         """Do a command unless its id was done before; its answer, with `repeated`. Raises IdReused for another one."""
@@ -220,11 +245,12 @@ class Terminal:
 
     # Running
 
-    def begin(
-        self, version: str, configured: dict[str, Any], terms: TableTerms | None, reserve_since: str | None
-    ) -> None:
+    def connect(self, inputs: TableInputs) -> None:
+        """Read these inputs, once `run` runs."""
+        self._inputs = inputs
+
+    def begin(self, version: str, configured: dict[str, Any], terms: TableTerms | None) -> None:
         """Journal the start, before anything else is accepted; open the table under `terms` unless None."""
-        self._reserve_since = reserve_since
         entries = self._session.start(version, configured)
         if terms is not None:
             entries += self._session.open_table(terms, Origin("configuration"))
@@ -233,7 +259,7 @@ class Terminal:
 
     async def run(self) -> None:
         """Work until cancelled; then journal the stop."""
-        tasks = [asyncio.create_task(self._work())]
+        tasks = [asyncio.create_task(self._work()), asyncio.create_task(self._watch_alerts())]
         if self._inputs is not None:
             tasks.append(asyncio.create_task(self._poll(self._inputs)))
         try:
@@ -288,9 +314,8 @@ class Terminal:
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
-            if event.type in ("reserve_opened", "reserve_closed"):
-                self._reserve_since = event.wall
-            elif event.type in ROLLS:
+            self._times.note(event)
+            if event.type in ROLLS:
                 self._live["pending_die"] = None
                 if event.data["via"] == "console" and self._inputs is not None:
                     self._inputs.give_up_die()
@@ -303,7 +328,9 @@ class Terminal:
     def _view(self) -> dict[str, Any]:
         view = table_view(self._session)
         view["table"] |= {"site": self._site, "table": self._journal.table_name}
-        view["reserve"]["since"] = self._reserve_since
+        view["dice"] = self._session.dice.view(self._session.dice_context(self._dice_rules))
+        view["reserve"]["since"] = self._times.reserve
+        view["alerts"] = alerts(self._session, self._times.alerts)
         return view
 
     def _announce(self) -> None:
@@ -322,67 +349,72 @@ class Terminal:
 
     # Hardware
 
+    def hint(self) -> None:
+        """From any thread: an input may have changed, and a look now is worth it."""
+        self._loop.call_soon_threadsafe(self._look.set)
+
+    def hardware(self) -> dict[str, Any]:
+        """What the hardware page shows: every input and lamp, the node and its line."""
+        if self._inputs is None:
+            return {"pin_library": None, "inputs": [], "lamps": [], "node": {"state": "none"}}
+        view = self._inputs.hardware()
+        for lamp in view["lamps"]:
+            lamp["meaning"] = lamps.MEANINGS[lamp["name"]]
+        return view
+
     async def _poll(self, inputs: TableInputs) -> None:
-        """Read the hardware's signals at a fixed pace; an edge that was missed is seen at the next look."""
-        clock = asyncio.get_running_loop().time
+        """Look at the inputs whenever something may have changed, and at a steady pace for what no edge told of."""
+        clock = self._loop.time
         started = clock()
         lamps_shown = -1
-        while True:
-            for received in inputs.poll(int(clock() * 1000)):
-                await self._queue.put(_Work(partial(self._decide, received), None, received))
-            state = inputs.health()["node"]["state"]
-            if state == "offline" and not self._node_met and clock() - started < NODE_GREETING_S:
-                state = "connecting"
-            self._node_met = self._node_met or state == "online"
-            self._set_live("node", {"state": state})
-            if self.version != lamps_shown:
-                lamps_shown = self.version
-                inputs.set_lamps(self._lamps())
-            await asyncio.sleep(POLL_S)
+        fileno: int | None = None
+        try:
+            while True:
+                self._look.clear()
+                for received in inputs.poll(int(clock() * 1000)):
+                    await self._queue.put(_Work(partial(self._decide, received), None, received))
+                fileno = self._follow_line(fileno, inputs.node_fileno())
+                self._note_node(inputs.node_state, clock() - started)
+                if self.version != lamps_shown:
+                    lamps_shown = self.version
+                    inputs.set_lamps(lamps.lit(self._committed, self._live["box"], self._live["pending_die"]))
+                await asyncio.sleep(LOOK_MIN_S)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(inputs.pace_ms / 1000):
+                        await self._look.wait()
+        finally:
+            self._follow_line(fileno, None)
 
-    def _lamps(self) -> dict[str, bool]:
-        """Lamps show what is committed: a box with bets or a marker; ON, OFF, BUY, LAY where such a button lies."""
-        committed = self._committed
-        marks = committed["buttons"]["marks"]
-        boxes = {bet["number"] for bet in committed["bets"]} | {int(box) for box in marks}
-        buttons = {bet["button"] for bet in committed["bets"]}
-        lamps = {"on": True in buttons, "off": False in buttons}
-        lamps |= {status: status in marks.values() for status in ("buy", "lay")}
-        return lamps | {f"box_{box}": box in boxes or self._live["box"] == box for box in (4, 5, 6, 8, 9, 10)}
+    def _follow_line(self, former: int | None, current: int | None) -> int | None:
+        """Look when the node says something; its descriptor changes when the port is opened anew."""
+        if former != current:
+            if former is not None:
+                self._loop.remove_reader(former)
+            if current is not None:
+                self._loop.add_reader(current, self._look.set)
+        return current
+
+    def _note_node(self, state: str, running_s: float) -> None:
+        if state == "offline" and not self._node_met and running_s < NODE_GREETING_S:
+            state = "connecting"
+        self._node_met = self._node_met or state == "online"
+        self._set_live("node", {"state": state})
+
+    async def _watch_alerts(self) -> None:
+        """Raise and clear alerts, in order with everything else that the session takes on."""
+
+        def look() -> list[Entry]:
+            return self._watch.look(self._session, int(self._loop.time() * 1000))
+
+        while True:
+            if self._halted is None and self._watch.wants(self._session, int(self._loop.time() * 1000)):
+                with suppress(Halted, Busy):
+                    await self._submit(look)
+            await asyncio.sleep(WATCH_S)
 
     def _decide(self, received: Received) -> list[Entry]:
-        session, signal, report = self._session, received.signal, received.report
-        self._note_live(signal)
-        match signal:
-            case PuckMoved():
-                detail = {"initial": signal.initial}
-                return session.puck_seen("in_place", signal.position, signal.face, detail)
-            case PuckLifted():
-                return session.puck_seen("lifted", None, None, {"initial": signal.initial})
-            case PuckFault():
-                detail_of_fault: dict[str, Any] = {"initial": signal.initial, "sensors": list(signal.sensors)}
-                return session.puck_seen("fault", None, None, detail_of_fault)
-            case ReserveOpened() | ReserveClosed():
-                return session.reserve_seen(isinstance(signal, ReserveOpened), signal.initial)
-            case BetStatusKeyed():
-                return session.bet_status_keyed(signal.status, signal.box)
-            case DiceKeyed():
-                return session.dice_keyed(signal.first, signal.second, report)
-            case TakeBackKeyed():
-                return session.take_back_keyed(report)
-            case NewShooterKeyed():
-                return session.new_shooter_keyed(report)
-            case NodeLost():
-                return session.input_seen("node_lost", {"reason": signal.reason})
-            case NodeFound():
-                found = {"gap_ms": signal.gap_ms, "restarted": signal.restarted, "dropped": signal.dropped}
-                return session.input_seen("node_found", found)
-            case InputUnavailable():
-                return session.input_seen("input_unavailable", {"name": signal.name, "reason": signal.reason})
-            case ButtonHeldAtStart():
-                return session.input_seen("button_held_at_start", {"name": signal.name})
-            case DieKeyed() | DiceEntryAbandoned() | BoxPicked():
-                return []
+        self._note_live(received.signal)
+        return entries_of(self._session, received)
 
     def _note_live(self, signal: Signal) -> None:
         match signal:

@@ -2,7 +2,7 @@
 
 
 class Debouncer:
-    """Takes a level over once it has been seen unchanged for `settle_ms`.
+    """Takes a level over once it has been seen unchanged for `settle_ms`; with 0, at once.
 
     Only levels count. An edge is a reason to feed earlier and nothing more, so no lost edge can leave a button held.
     `level` is None until the first level has settled.
@@ -14,12 +14,16 @@ class Debouncer:
         self._candidate: bool | None = None
         self._since_ms = 0
 
+    @property
+    def settled(self) -> bool:
+        """Whether the line as it was last seen is what `level` says."""
+        return self._candidate == self.level
+
     def feed(self, time_ms: int, level: bool) -> bool:
         """Take one reading; say whether `level` changed. Times are milliseconds that never go back."""
         if level != self._candidate:
             self._candidate = level
             self._since_ms = time_ms
-            return False
         return self.poll(time_ms)
 
     def poll(self, time_ms: int) -> bool:

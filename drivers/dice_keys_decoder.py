@@ -1,14 +1,20 @@
 """What the six dice keys say: two presses enter a roll, holding 1 takes back, holding 2 names a new shooter."""
 
+from collections.abc import Iterable, Mapping
+
+from drivers.debounce import Debouncer
 from drivers.signals import (
     ButtonHeldAtStart,
     DiceEntryAbandoned,
     DiceKeyed,
     DieKeyed,
+    InputFreed,
+    InputStuck,
     NewShooterKeyed,
     Signal,
     TakeBackKeyed,
 )
+from drivers.wiring import DICE_KEYS
 
 TAKE_BACK_KEY = 1
 NEW_SHOOTER_KEY = 2
@@ -24,15 +30,22 @@ class DiceKeysDecoder:
       counts until all are up again.
     - A lone first die is given up after `abandon_ms`, unless a key is down just then. With a first die pending,
       holding 1 takes that die back and nothing else.
+    - A key that is down for `stuck_ms`, which is longer than `hold_ms`, is stuck. Until it is up again the others work
+      as if it were up already.
 
     A release says itself how long its key was down, so that a program which starts in the middle of a press, after
     the press was acknowledged, still counts it once.
     """
 
-    def __init__(self, *, hold_ms: int, abandon_ms: int) -> None:
+    def __init__(self, *, hold_ms: int, abandon_ms: int, stuck_ms: int) -> None:
         self._hold_ms = hold_ms
         self._abandon_ms = abandon_ms
-        self._down: set[int] = set()
+        self._stuck_ms = stuck_ms
+        # The keys that are down and not stuck, and since when.
+        self._down: dict[int, int] = {}
+        self._stuck: set[int] = set()
+        # The keys that have been down from the beginning.
+        self._initial: set[int] = set()
         self._palm = False
         self._holding: int | None = None
         self._holding_since_ms = 0
@@ -49,22 +62,44 @@ class DiceKeysDecoder:
         """Whether something that was fed may still become part of a later signal."""
         return self._first is not None or self._holding is not None
 
+    @property
+    def key_down(self) -> bool:
+        """Whether a key is down that is not stuck."""
+        return bool(self._down)
+
+    def start(self, time_ms: int, down: Iterable[int]) -> None:
+        """These keys are down already, and what their presses had to say has been said."""
+        self._down = dict.fromkeys(down, time_ms)
+        self._palm = len(self._down) >= PALM_KEYS
+
     def feed(self, time_ms: int, key: int, down: bool, *, held_ms: int, initial: bool) -> list[Signal]:
         """Take one press or release of `key`, 1 to 6.
 
-        `held_ms`, of a release: how long the key was down. `initial`: the key was down already when the
-        node began to look; neither that press nor its release counts.
+        `held_ms`, of a release: how long the key was down. `initial`: the key was down already when somebody
+        began to look; neither that press nor its release counts.
         """
         signals = self.poll(time_ms)
+        if down and key in self._stuck:
+            return signals
         if down:
-            self._down.add(key)
+            self._down[key] = time_ms
             self._palm = self._palm or len(self._down) >= PALM_KEYS
             alone = len(self._down) == 1 and not initial
             self._holding = key if alone and key in (TAKE_BACK_KEY, NEW_SHOOTER_KEY) else None
             self._holding_since_ms = time_ms
-            return [*signals, ButtonHeldAtStart(f"dice_key_{key}")] if initial else signals
+            if not initial:
+                return signals
+            self._initial.add(key)
+            return [*signals, ButtonHeldAtStart(f"dice_key_{key}")]
+        initial = initial or key in self._initial
+        self._initial.discard(key)
+        if key in self._stuck:
+            self._stuck.remove(key)
+            return [*signals, InputFreed(f"dice_key_{key}")]
+        if initial and key not in self._down:
+            return signals
         palm = self._palm
-        self._down.discard(key)
+        self._down.pop(key, None)
         self._holding = None
         self._palm = palm and bool(self._down)
         if initial or palm or held_ms >= self._hold_ms:
@@ -80,14 +115,19 @@ class DiceKeysDecoder:
         """The roll was entered in another way: a lone first die is forgotten."""
         self._first = None
 
+    def forget(self, key: int) -> None:
+        """The key could not be read for a while: whatever it was doing, it is taken to be up."""
+        self._down.pop(key, None)
+        self._initial.discard(key)
+        if self._holding == key:
+            self._holding = None
+        self._palm = self._palm and bool(self._down)
+
     def poll(self, time_ms: int) -> list[Signal]:
-        """Let time pass: holds ripen and a lone die is given up."""
+        """Let time pass: holds ripen, keys turn out to be stuck and a lone die is given up."""
         signals: list[Signal] = []
         first = self._first
-        if first is not None and not self._down and time_ms - self._first_at_ms >= self._abandon_ms:
-            self._first = None
-            signals.append(DiceEntryAbandoned(first, "timeout"))
-        elif self._holding is not None and time_ms - self._holding_since_ms >= self._hold_ms:
+        if self._holding is not None and time_ms - self._holding_since_ms >= self._hold_ms:
             take_back = self._holding == TAKE_BACK_KEY
             self._holding = None
             self._first = None
@@ -97,4 +137,58 @@ class DiceKeysDecoder:
                 signals.append(NewShooterKeyed())
             elif first is None:
                 signals.append(TakeBackKeyed())
+        signals += self._find_stuck(time_ms)
+        if self._first is not None and not self._down and time_ms - self._first_at_ms >= self._abandon_ms:
+            signals.append(DiceEntryAbandoned(self._first, "timeout"))
+            self._first = None
         return signals
+
+    def _find_stuck(self, time_ms: int) -> list[Signal]:
+        found = [key for key, since_ms in self._down.items() if time_ms - since_ms >= self._stuck_ms]
+        for key in found:
+            del self._down[key]
+            self._stuck.add(key)
+        self._palm = self._palm and bool(self._down)
+        return [InputStuck(f"dice_key_{key}") for key in found]
+
+
+class DiceKeyContacts:
+    """The same keys on the header, where nobody has debounced them yet: fed with levels.
+
+    A key that is down when it is first read says so and is no press.
+    """
+
+    def __init__(self, decoder: DiceKeysDecoder, *, settle_ms: int) -> None:
+        self._decoder = decoder
+        self._settle_ms = settle_ms
+        self._contacts = {name: Debouncer(settle_ms) for name in DICE_KEYS}
+        self._down_since_ms: dict[str, int] = {}
+        self._started: set[str] = set()
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a key is moving, or is down and not stuck."""
+        return self._decoder.key_down or any(not contact.settled for contact in self._contacts.values())
+
+    def feed(self, time_ms: int, active: Mapping[str, bool]) -> list[Signal]:
+        """Take one reading of the keys by input name; one that is missing from `active` keeps its state."""
+        signals: list[Signal] = []
+        for key, (name, contact) in enumerate(self._contacts.items(), 1):
+            if name in active and contact.feed(time_ms, active[name]):
+                signals += self._changed(time_ms, key, name)
+        return signals + self._decoder.poll(time_ms)
+
+    def forget(self, name: str) -> None:
+        """The key could not be read for a while: how it is found then is a state at start, and no press."""
+        self._contacts[name] = Debouncer(self._settle_ms)
+        self._started.discard(name)
+        self._decoder.forget(DICE_KEYS.index(name) + 1)
+
+    def _changed(self, time_ms: int, key: int, name: str) -> list[Signal]:
+        initial = name not in self._started
+        self._started.add(name)
+        if self._contacts[name].level:
+            self._down_since_ms[name] = time_ms
+            return self._decoder.feed(time_ms, key, True, held_ms=0, initial=initial)
+        held_ms = time_ms - self._down_since_ms.pop(name, time_ms)
+        return self._decoder.feed(time_ms, key, False, held_ms=held_ms, initial=initial)

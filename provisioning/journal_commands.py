@@ -18,7 +18,7 @@ from provisioning.standard_streams import write_utf8
 
 def verify_journal(data: Path) -> int:
     """Check every event and the chain; exit status 0 when all is well, 1 with the first bad event otherwise."""
-    with _reader(data) as reader:
+    with journal_reader(data) as reader:
         progress = ProgressBar("verifying")
         result = verify(reader, progress)
         progress.close()
@@ -31,8 +31,8 @@ def verify_journal(data: Path) -> int:
 
 def export_events(data: Path) -> int:
     """Every event as one line of JSON, as it stands in the journal."""
-    _write_data()
-    with _reader(data) as reader:
+    write_data()
+    with journal_reader(data) as reader:
         for event in reader.events():
             print(event.line())
     return 0
@@ -40,8 +40,8 @@ def export_events(data: Path) -> int:
 
 def export_scenario(data: Path, session: int | None) -> int:
     """One session as a scenario file; `session` counts from 1, None is the latest."""
-    _write_data()
-    with _reader(data) as reader:
+    write_data()
+    with journal_reader(data) as reader:
         chosen, count = _choose(sessions(reader.events()), session)
     if chosen is None:
         raise CommandFailed(f"there is no session {session}; the journal holds {count}" if count else "no session yet")
@@ -56,7 +56,8 @@ def export_scenario(data: Path, session: int | None) -> int:
     return 0
 
 
-def _write_data() -> None:
+def write_data() -> None:
+    """From now on standard output is data for other programs, in UTF-8. Raises CommandFailed when it is closed."""
     if sys.stdout is None:
         raise CommandFailed("standard output is closed, so there is nowhere to write to")
     write_utf8()
@@ -81,7 +82,8 @@ def _choose(found: Iterator[ExportedSession], number: int | None) -> tuple[Expor
 
 
 @contextmanager
-def _reader(data: Path) -> Iterator[JournalReader]:
+def journal_reader(data: Path) -> Iterator[JournalReader]:
+    """A reader of the journal in a data folder, also beside a terminal that writes it. Raises CommandFailed."""
     path = data / JOURNAL_FILE_NAME
     try:
         there = path.is_file()

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -20,7 +21,7 @@ from device.settings import UplinkSettings
 from device.startup import StartError, listen, run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
-from drivers.virtual_table import NODE, node_command
+from drivers.virtual_node import NODE, node_command
 from provisioning.central_server import CentralServer, CentralServerError, ensure_stream
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
@@ -30,6 +31,8 @@ from provisioning.standard_streams import give_up_output
 log = logging.getLogger(__name__)
 
 LOOK_AFTER_S = 1.0
+# Of what a virtual node says before it ends, so much is passed on.
+WORDS_BYTES_MAX = 4096
 CENTRAL_FOLDER = "central"
 VIRTUAL_FOLDER = "virtual"
 
@@ -53,9 +56,8 @@ def run(configuration_path: Path | None, data: Path, port: int | None) -> int:
 
 
 def _run(configuration: Configuration, data: Path, port: int | None, stack: ExitStack) -> None:
-    virtual = configuration.pins in (None, "mock")
-    virtual_folder = data / VIRTUAL_FOLDER if virtual else None
-    node_port = Path(configuration.node) if configuration.node else None
+    virtual_folder = data / VIRTUAL_FOLDER if configuration.virtual else None
+    node_port = configuration.node
     uplink = UplinkSettings(configuration.servers, configuration.stream) if configuration.servers else None
     # Checked before anything is started: a second terminal on the same data must not disturb the first.
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
@@ -66,7 +68,7 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     companions: list[_VirtualNode | CentralServer] = []
     if virtual_folder is not None and node_port is None:
         companions.append(stack.enter_context(closing(_VirtualNode(virtual_folder))))
-        node_port = virtual_folder / NODE
+        node_port = str(virtual_folder / NODE)
     if virtual_folder is not None and uplink is None:
         server = _central_server(folder.path / CENTRAL_FOLDER, stack)
         if server is not None:
@@ -112,23 +114,39 @@ class _VirtualNode:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        # What it says for itself, and the last of it that was passed on.
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close
+        self._said = ""
         self._process = self._started()
 
     def _started(self) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(node_command(self._folder, with_parent=True), start_new_session=True)
+        self._words.seek(0)
+        self._words.truncate()
+        command = node_command(self._folder, with_parent=True)
+        return subprocess.Popen(command, stderr=self._words, start_new_session=True)
 
     def look_after(self) -> None:
-        """Start it anew when it has ended; its port's link first goes, since the number may be anyone's by now."""
-        if self._process.poll() is not None:
-            link = self._folder / NODE
-            if link.is_symlink():
-                link.unlink(missing_ok=True)
-            self._process = self._started()
+        """Start it anew when it has ended; its port's link first goes, since the number may be anyone's by now.
+
+        One that cannot start ends every time it is started: why is said once, and again when it is another reason.
+        """
+        if self._process.poll() is None:
+            return
+        self._words.seek(0)
+        reason = self._words.read(WORDS_BYTES_MAX).decode(errors="replace").strip()
+        if reason and reason != self._said:
+            self._said = reason
+            log.warning("%s", reason)
+        link = self._folder / NODE
+        if link.is_symlink():
+            link.unlink(missing_ok=True)
+        self._process = self._started()
 
     def close(self) -> None:
         """Stop it."""
         self._process.terminate()
         self._process.wait()
+        self._words.close()
 
 
 def _central_server(folder: Path, stack: ExitStack) -> CentralServer | None:

@@ -1,10 +1,21 @@
-"""A configuration that is not sound is told in one line that names the file."""
+"""A configuration that is not sound is told in one line that names the file; a sound one says how a table is wired."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from provisioning.configuration import ConfigurationError, read_configuration
+from device.alert_conditions import GraceTimes
+from device.dice_control.reserve_conditions import ReserveTimes
+from drivers.wiring import DEFAULT_PINS, GROUPS, Pin, Timing, Wiring
+from provisioning import configuration as configuration_module
+from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
+
+LONG_TABLE = Path(configuration_module.__file__).parent / "examples" / "long_table.toml"
+PUCK = "\n".join(
+    f'puck_{name} = "gpio:{pin}"' for name, pin in zip((4, 5, 6, 8, 9, 10, "off"), range(4, 11), strict=True)
+)
 
 
 def refusal(path: Path) -> str:
@@ -19,8 +30,17 @@ def refusal(path: Path) -> str:
     [
         ("[table]\nunit = " + "9" * 5000, "holds a number of too many digits"),
         ("a = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
-        ('[hardware]\nnode = "/dev/\\u0000x"', "hardware.node must be the path of a serial port"),
-        ('[hardware]\nnode = "/dev/ttyACM0\\n"', "hardware.node must be the path of a serial port"),
+        (
+            '[hardware]\nnode = "/dev/\\u0000x"',
+            "hardware.node must be usb: and the node's USB serial number, or the path",
+        ),
+        (
+            '[hardware]\nnode = "/dev/ttyACM0\\n"',
+            "hardware.node must be usb: and the node's USB serial number, or the path",
+        ),
+        ('[hardware]\nnode = "usb:"', "hardware.node must be usb: and the node's USB serial number, or the path"),
+        ('[hardware]\nnode = "usb:e660 1"', "hardware.node must be usb: and the node's USB serial number, or the path"),
+        ('[hardware]\nnode = "ttyACM0"', "such as /dev/ttyACM0"),
         ('[table]\nrules = "house\\u0000.json"', "table.rules must be the name of a rule set"),
         ('[console]\nhost = "a..b"', "console.host must be an address of this machine"),
         (f'[console]\nhost = "{"a" * 64}"', "console.host must be an address of this machine"),
@@ -44,3 +64,144 @@ def test_a_host_that_may_be_one_is_taken(tmp_path: Path, host: str) -> None:
     path.write_text(f'[console]\nhost = "{host}"\n[hardware]\nnode = "/dev/serial/by-id/usb-Zoë_1"')
     configuration = read_configuration(path)
     assert (configuration.host, configuration.node) == (host, "/dev/serial/by-id/usb-Zoë_1")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('lid = "gpio:40"', ["wiring.lid: ", "gpio:40", "gpio:2 to gpio:27"]),
+        ('lid = "gpio:1"', ["wiring.lid: ", "gpio:1 ", "gpio:2 to gpio:27"]),
+        ('lid = "node:24"', ["wiring.lid: ", "node:24", "node:0 to node:22 and node:26 to node:28"]),
+        ('lid = "GPIO17"', ["wiring.lid: ", "GPIO17", "gpio:17", "node:3"]),
+        ("lid = 17", ["wiring.lid must be a pin"]),
+        ('lid = { part = "reed_switch" }', ["wiring.lid must be a pin"]),
+        ('lid = { pin = "gpio:2", port = "x" }', ["wiring.lid.port is no key", "pin, part"]),
+        ('box_44 = "gpio:2"', ["wiring.box_44 is no key, did you mean box_4?"]),
+        ('sundry = "gpio:2"', ["wiring.sundry is no key", "puck_4", "slot_8"]),
+        ('lid = "gpio:5"\non = "gpio:5"', ["gpio:5 is wired twice", " lid ", " on"]),
+        ('on = "gpio:5"\noff = "node:5"', ["on is on gpio:5", "off on node:5", "one board"]),
+        ('puck_4 = "gpio:5"', ["puck_5 is not wired", "puck_4 is"]),
+        ('slot_1 = "gpio:5"\nslot_3 = "gpio:6"', ["slot_2 is not wired", "slot_3 is"]),
+        (
+            'lid = { pin = "gpio:2", part = "reed_swich" }',
+            ["wiring.lid: ", "'reed_swich'", "did you mean reed_switch?"],
+        ),
+        ('lid = { pin = "gpio:2", part = "led" }', ["wiring.lid: ", "led cannot be a lid", "micro_switch"]),
+        (
+            'lid = { pin = "gpio:2", part = "hall_module_5v" }',
+            ["wiring: lid: hall_module_5v raises its output to 5 V", "gpio:2 takes 3.3 V", "use micro_switch"],
+        ),
+        (
+            'slot_1 = { pin = "node:4", part = "reflective_module_5v" }',
+            ["wiring: slot_1: reflective_module_5v raises its output to 5 V", "node:4 takes 3.3 V"],
+        ),
+        ('lamp_on = "gpio:3"', ["wiring: lamp_on is on gpio:3", "pull-up"]),
+        (
+            # 10 lamps of 7.2 mA.
+            "\n".join(
+                f'lamp_{name} = {{ pin = "gpio:{pin}", part = "led_bright" }}'
+                for pin, name in enumerate(GROUPS["bet_status"], 4)
+            ),
+            ["wiring: the 10 lamps on the header (lamp_box_4 to lamp_lay) take 72.2 mA", "50.0 mA", "lamp_24v_driver"],
+        ),
+    ],
+)
+def test_a_wiring_that_cannot_be_is_told_with_all_that_is_in_conflict(
+    tmp_path: Path, text: str, told: list[str]
+) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(f"[wiring]\n{text}\n")
+    line = refusal(path)
+    assert line.startswith(f"{path}: wiring")
+    for part in told:
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("lid_settle_ms = 1", "timing.lid_settle_ms must be a whole number from 2 to 250, not 1"),
+        ("lid_settle_ms = 20.5", "timing.lid_settle_ms must be a whole number from 2 to 250, not 20.5"),
+        ("lid_setle_ms = 20", "timing.lid_setle_ms is no key, did you mean lid_settle_ms?"),
+    ],
+)
+def test_a_time_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(f"[timing]\n{text}\n")
+    assert refusal(path) == f"{path}: {told}"
+
+
+def test_what_a_wiring_does_not_name_is_not_wired(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(f'[timing]\nhold_ms = 3000\n[wiring]\n{PUCK}\nlid = {{ pin = "node:3", part = "reed_switch" }}\n')
+    given = read_configuration(path)
+    pins = {name: Pin("header", number) for name, number in zip(GROUPS["puck"], range(4, 11), strict=True)}
+    assert given.wiring == Wiring({**pins, "lid": Pin("node", 3)}, Timing(hold_ms=3000))
+    assert given.parts == {"lid": "reed_switch"}
+
+
+def test_without_a_wiring_section_the_wiring_is_the_default(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[timing]\nhold_ms = 3000\n[hardware]\nnode = "usb:e6601"\n')
+    given = read_configuration(path)
+    assert given.wiring == Wiring(DEFAULT_PINS, Timing(hold_ms=3000))
+    ready = settings(given, port=None, uplink=None, node_port="usb:e6601", virtual_folder=None)
+    assert (ready.wiring, ready.node_port) == (given.wiring, "usb:e6601")
+    assert Configuration().wiring == Wiring()
+
+
+def test_a_virtual_table_without_a_wiring_section_has_slots_in_its_reserve(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text("[timing]\nhold_ms = 3000\n")
+    ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
+    assert ready.wiring.pins == {
+        **DEFAULT_PINS,
+        **{f"slot_{place}": Pin("node", 15 + place) for place in range(1, 7)},
+    }
+    assert ready.wiring.timing == Timing(hold_ms=3000)
+
+
+def test_alert_times_and_rules_of_dice_are_read_and_checked(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[table]\nrules = "mo-2010"\n[alerts]\npuck_ms = 3000\nopen_max_ms = 90000\n')
+    ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
+    assert (ready.grace, ready.reserve) == (GraceTimes(puck_ms=3000), ReserveTimes(open_max_ms=90_000))
+    assert ready.dice_rules.name == "mo-2010"
+    path.write_text('[dice]\nrules = "pe-1999"\n')
+    ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
+    assert ready.dice_rules.name == "pe-1999"
+    for text, message in (
+        ("[alerts]\npuck_ms = 99\n", "alerts.puck_ms must be a whole number from 100 to 3600000"),
+        ('[dice]\nrules = "es"\n', "dice.rules must be one of es-1979, es-md-2004, mo-2010"),
+        ("[alerts]\npuck = 5\n", "alerts.puck is no key, did you mean puck_ms?"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ConfigurationError, match=re.escape(message)):
+            read_configuration(path)
+
+
+def test_a_real_table_whose_wiring_needs_a_node_must_name_it(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[hardware]\npins = "lgpio"\n')
+    line = refusal(path)
+    assert "dice_key_1 is on node:2" in line
+    assert "hardware.node names no I/O node" in line
+    path.write_text('[hardware]\npins = "lgpio"\nnode = "usb:e66058388306c52a"\n')
+    assert read_configuration(path).node == "usb:e66058388306c52a"
+    path.write_text('[hardware]\npins = "lgpio"\n[wiring]\nlid = "gpio:2"\n')
+    assert read_configuration(path).node is None
+    path.write_text('[hardware]\npins = "mock"\n')
+    assert read_configuration(path).virtual
+
+
+def test_the_example_of_a_long_table_is_what_its_file_says() -> None:
+    given = read_configuration(LONG_TABLE)
+    said = tomllib.loads(LONG_TABLE.read_text())["wiring"]
+    assert {name: str(pin) for name, pin in given.wiring.pins.items()} == {
+        name: pin if isinstance(pin, str) else pin["pin"] for name, pin in said.items()
+    }
+    assert given.wiring.board("second_puck") == given.wiring.board("slots") == "node"
+    # All else is as it is by default.
+    header = {name: pin for name, pin in DEFAULT_PINS.items() if pin.board == "header"}
+    assert {name: pin for name, pin in given.wiring.pins.items() if pin.board == "header"} == header
+    assert given.wiring.timing == Timing(slot_settle_ms=250)

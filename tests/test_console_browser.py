@@ -9,6 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
+from drivers.wiring import DEFAULT_PINS
 from tests.browser_rig import EXPECT_MS, SCREEN, browser, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
@@ -527,42 +528,325 @@ def test_buttons_lid_and_dice_keys_of_the_table_reach_the_console(page: Page, ta
     assert table.state()["roll_number"] == 1
 
 
-def test_alerts_stand_in_the_order_of_what_they_change_for_the_next_touch(page: Page, table: TerminalProcess) -> None:
+def alert(code: str, text: str, *, waits: bool = True, by: str | None = None) -> dict[str, Any]:
+    """An alert as the terminal tells of it."""
+    since = "2026-01-02T20:14:03Z"
+    return {
+        "id": code,
+        "code": code,
+        "text": text,
+        "raised": 7,
+        "since": since,
+        "can_acknowledge": waits and by is None,
+        "acknowledged_by": by,
+    }
+
+
+def show(page: Page, state: dict[str, Any]) -> None:
+    """Let the page see this state from now on, whatever the terminal says."""
+    page.route("**/api/stream", lambda route: route.abort())
+    page.route("**/api/state", lambda route: route.fulfill(json=state))
+    page.reload()
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+
+
+def leave_the_puck(page: Page) -> Locator:
+    """A point of 6 is rolled and nobody moves the puck; the alert, once it is raised."""
+    touch(page, "die-2", "die-4")
+    raised = page.get_by_test_id("alert-puck_misplaced")
+    expect(raised).to_be_visible()
+    return raised
+
+
+def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, table: TerminalProcess) -> None:
     bet(table, "3", "field", 10)
     table.do({"roll": [2, 2]})
+    fenced = "event 7 in the central log is not the one"
     told = table.state() | {
-        "node": {"state": "offline"},
-        "uplink": {"state": "fenced", "undelivered": 12, "last_error": "event 7 in the central log is not the one"},
+        "uplink": {"state": "fenced", "undelivered": 12, "last_error": fenced},
+        "correcting": True,
         "alerts": [
-            {"code": "puck_misplaced", "text": "The puck is on OFF; put it on 4, face ON."},
-            {"code": "rule_warning", "text": "Juego de 7 pays fifteen times the bet."},
-            {"code": "input_unavailable", "text": "box_6: pin 17 is busy"},
-            {"code": "reserve_open", "text": "The lid of the dice reserve is open."},
-            {"code": "uplink_fenced", "text": "event 7 in the central log is not the one"},
-            {"code": "node_offline", "text": "The I/O node does not answer; enter dice on the screen."},
-            {"code": "notice", "text": "Press a box button before BUY."},
-            {"code": "correcting", "text": "The next two dice correct the last roll."},
+            alert("correcting", "The next two dice correct the last roll.", waits=False),
+            alert("notice", "Press a box button before BUY.", waits=False),
+            alert("puck_misplaced", "The puck is on OFF, but the point is 4. Put it on 4, ON face up."),
+            alert("uplink_fenced", fenced),
+            alert("reserve_open", "The lid of the dice reserve is open.", waits=False),
+            alert("input_stuck", "Stuck, and left out of account: box_6. Call a technician.", by="Ana Ruiz"),
+            alert("rule_warning", "Juego de 7 pays fifteen times the bet.", waits=False),
         ],
     }
-    page.route("**/api/stream", lambda route: route.abort())
-    page.route("**/api/state", lambda route: route.fulfill(json=told))
-    page.reload()
-    # The puck's own strip says what the alert of the puck says.
-    expect(page.get_by_test_id("puck-message")).to_have_text("Move puck to 4, ON")
+    show(page, told)
+    # The banner over everything says it of the correction.
+    expect(page.get_by_test_id("correcting")).to_be_visible()
+    since = page.evaluate("""new Date("2026-01-02T20:14:03Z").toLocaleTimeString("en-GB").slice(0, 5)""")
     expect(rows(page, "alert-list")).to_have_text(
         [
-            "The next two dice correct the last roll.",
             "Press a box button before BUY.",
-            "The I/O node does not answer; enter dice on the screen.",
-            "Nothing reaches the centre: another unit reports as this table. Play on; tell the supervisor.",
+            f"The puck is on OFF, but the point is 4. Put it on 4, ON face up.{since}▸",
+            f"Nothing reaches the centre: another unit reports as this table. Play on; tell the supervisor.{since}▸",
             "The lid of the dice reserve is open.",
-            "Input box_6: pin 17 is busy",
+            "Stuck, and left out of account: box_6. Call a technician.acknowledged by Ana Ruiz",
             "Juego de 7 pays fifteen times the bet.",
         ]
     )
     expect(page.get_by_test_id("pay-list")).to_contain_text("Field")
     touch(page, "button-help")
-    expect(page.get_by_test_id("help-status")).to_contain_text("event 7 in the central log is not the one")
+    expect(page.get_by_test_id("help-status")).to_contain_text(fenced)
+
+
+def test_an_alert_is_acknowledged_by_name_at_a_touch_and_then_stands_quietly(
+    page: Page, table: TerminalProcess
+) -> None:
+    leave_the_puck(page).tap()
+    says = page.get_by_test_id("acknowledge-says")
+    expect(says).to_contain_text("The puck is on OFF, but the point is 6. Put it on 6, ON face up.")
+    name = page.get_by_test_id("acknowledge-name")
+    confirm = page.get_by_test_id("confirm-acknowledge")
+    touch(page, "letter-space")
+    expect(confirm).to_be_disabled()
+    touch(page, *(f"letter-{letter}" for letter in "ana"), "letter-space", *(f"letter-{letter}" for letter in "nuñx"))
+    touch(page, "letter-back", "letter-e", "letter-z")
+    expect(name).to_have_value(" Ana Nuñez")
+    sent = sent_steps(page)
+    touch(page, "confirm-acknowledge")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    row = page.locator("[data-alert=puck_misplaced]")
+    expect(row).to_contain_text("acknowledged by Ana Nuñez")
+    expect(row).to_have_attribute("data-mood", "quiet")
+    expect(row).to_have_css("background-color", "rgb(20, 27, 32)")
+    expect(row.locator("button")).to_have_count(0)
+    assert [(body["alert"], body["name"]) for body in sent] == [("puck_misplaced", "Ana Nuñez")]
+    # Put on another wrong box, it is another matter; who took note before is offered.
+    table.hand(puck={"position": 8, "face": "on"})
+    touch(page, "alert-puck_misplaced")
+    expect(says).to_contain_text("The puck is on 8")
+    touch(page, "name-Ana Nuñez", "confirm-acknowledge")
+    table.wait_for_state(
+        lambda state: [told["acknowledged_by"] for told in state["alerts"]] == ["Ana Nuñez"], "it is acknowledged"
+    )
+    table.hand(puck={"position": 6, "face": "on"})
+    expect(rows(page, "alert-list")).to_have_count(0)
+
+
+def test_an_alert_is_acknowledged_by_keyboard(page: Page, table: TerminalProcess) -> None:
+    leave_the_puck(page)
+    page.keyboard.press("a")
+    expect(page.get_by_test_id("acknowledge-name")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.type("Bo  Lih")
+    page.keyboard.press("Backspace")
+    # A figure is part of the name, not a die; and the keyboard goes on after a touch on the pad.
+    touch(page, "letter-space")
+    page.keyboard.type("12 ")
+    expect(page.get_by_test_id("acknowledge-name")).to_have_value("Bo  Li 12 ")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    assert [told["acknowledged_by"] for told in table.state()["alerts"]] == ["Bo Li 12"]
+    # Nothing is left to acknowledge; the next key is a die again.
+    page.keyboard.press("a")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    page.keyboard.press("3")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "3")
+
+
+def test_an_acknowledgement_whose_answer_is_lost_is_done_once(page: Page, table: TerminalProcess) -> None:
+    sent = sent_steps(page)
+
+    def lose_the_answer(route: Route) -> None:
+        assert route.fetch().status == 200
+        route.abort()
+
+    page.route("**/api/acknowledge", lose_the_answer, times=1)
+    leave_the_puck(page).tap()
+    page.keyboard.type("Ana")
+    touch(page, "confirm-acknowledge")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    assert [told["acknowledged_by"] for told in table.state()["alerts"]] == ["Ana"]
+    acknowledgements = [body for body in sent if "alert" in body]
+    assert len(acknowledgements) == 2
+    assert acknowledgements[0] == acknowledgements[1]
+    expect(page.get_by_test_id("notice")).to_be_hidden()
+
+
+def test_an_alert_that_is_put_right_under_its_dialog_is_not_acknowledged(page: Page, table: TerminalProcess) -> None:
+    leave_the_puck(page).tap()
+    page.keyboard.type("Ana")
+    expect(page.get_by_test_id("confirm-acknowledge")).to_be_enabled()
+    table.hand(puck={"position": 6, "face": "on"})
+    expect(page.get_by_test_id("acknowledge-says")).to_contain_text("It does not stand any more.")
+    expect(page.get_by_test_id("confirm-acknowledge")).to_be_disabled()
+    touch(page, "close-acknowledge")
+    expect(rows(page, "alert-list")).to_have_count(0)
+
+
+def test_a_roll_that_is_missing_draws_the_eye_to_the_dice(page: Page, table: TerminalProcess) -> None:
+    entry, slot = page.get_by_test_id("entry"), page.get_by_test_id("die-one")
+    # After craps the puck lies where it belongs; then it goes to a box as if a point had been made.
+    table.do({"roll": [1, 1]})
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
+    expect(entry).to_have_attribute("data-wanted", "false")
+    table.hand(puck={"position": 6, "face": "on"})
+    expect(page.get_by_test_id("alert-roll_missing")).to_contain_text("but no roll was entered. Enter the roll")
+    expect(entry).to_have_attribute("data-wanted", "true")
+    expect(slot).to_have_text("Enter the roll: first die")
+    expect(page.locator("#dice-keys")).to_have_css("outline-color", "rgb(255, 193, 77)")
+    # Whoever has taken note of it is not asked any more.
+    page.keyboard.press("a")
+    page.keyboard.type("Ana")
+    page.keyboard.press("Enter")
+    expect(entry).to_have_attribute("data-wanted", "false")
+    expect(slot).to_have_text("First die")
+    touch(page, "die-3", "die-3")
+    expect(rows(page, "alert-list")).to_have_count(0)
+
+
+@pytest.mark.parametrize("screen", [SCREEN, {"width": 1280, "height": 720}], ids=["800x480", "1280x720"])
+def test_many_alerts_leave_the_dice_where_they_are(page: Page, table: TerminalProcess, screen: ViewportSize) -> None:
+    page.set_viewport_size(screen)
+    place = page.get_by_test_id("die-1").bounding_box()
+    text = "is stuck, and left out of account. Look whether something lies on it; if nothing does, call a technician."
+    many = [alert(f"input_stuck:{n}", f"Input {n} {text}") for n in range(12)]
+    show(page, table.state() | {"alerts": many})
+    expect(rows(page, "alert-list")).to_have_count(12)
+    expect(rows(page, "alert-list").last).not_to_be_in_viewport()
+    assert page.get_by_test_id("die-1").bounding_box() == place
+    touch(page, "die-1")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "1")
+    more = page.get_by_test_id("alerts-more")
+    expect(more).to_contain_text("more")
+    for _ in range(12):
+        if "▲" in more.inner_text():
+            break
+        more.tap()
+    touch(page, "alert-input_stuck:11")
+    expect(page.get_by_test_id("acknowledge-says")).to_contain_text("Input 11 is stuck")
+    assert page.evaluate(_MISFITS, TOUCH_PX) == []
+
+
+def test_the_hardware_page_shows_pins_and_levels_as_they_are_now(page: Page, table: TerminalProcess) -> None:
+    def tile(name: str) -> Locator:
+        return page.get_by_test_id(name)
+
+    bet(table, "3", "place", 12, 8)
+    touch(page, "button-hardware")
+    off, six = tile("input-puck_off"), tile("input-puck_6")
+    expect(off).to_have_text(f"OFF{DEFAULT_PINS['puck_off']}active")
+    expect(six).to_have_text(f"6{DEFAULT_PINS['puck_6']}inactive")
+    expect(page.locator("[data-level]")).to_have_count(24)
+    table.hand(puck={"position": 6, "face": "on"})
+    expect(six).to_have_attribute("data-level", "active")
+    expect(off).to_have_attribute("data-level", "inactive")
+    touch(page, "hardware-lamps")
+    expect(tile("lamp-box_8")).to_have_attribute("data-level", "lit")
+    expect(tile("lamp-box_8")).to_contain_text(f"Box 8{DEFAULT_PINS['lamp_box_8']} · lit")
+    expect(tile("lamp-box_8")).to_contain_text("Bets or a marker lie on box 8")
+    expect(tile("lamp-on")).to_have_attribute("data-level", "dark")
+    page.keyboard.press("3")
+    facts = page.get_by_test_id("hardware-facts")
+    for term in ("Pin library", "Node online", "Port", "Firmware", "Configuration", "Frames damaged"):
+        expect(facts).to_contain_text(term)
+
+
+def test_the_hardware_is_read_only_while_its_page_is_open(page: Page, table: TerminalProcess) -> None:
+    paths: list[str] = []
+    page.on("request", lambda request: paths.append(request.url.removeprefix(table.address)))
+
+    def polls(path: str, count: int) -> None:
+        paths.clear()
+        wait_for(lambda: page.evaluate("1") and paths.count(path) >= count, f"{count} requests of {path}")
+
+    polls("/api/state", 2)
+    assert "/api/hardware" not in paths
+    page.keyboard.press("h")
+    polls("/api/hardware", 3)
+    # It keeps to a rhythm of a second, as the poll of the state does.
+    assert paths.count("/api/hardware") <= paths.count("/api/state") + 2
+    touch(page, "close-hardware")
+    polls("/api/state", 3)
+    assert "/api/hardware" not in paths
+
+
+def hardware_with_faults() -> dict[str, Any]:
+    """A table on which much is broken, as GET /api/hardware tells of it."""
+    sound = {"active": False, "unavailable": None, "stuck": False, "lost_edges": 0, "glitches": 0}
+    busy = "box_6 on gpio:16 is held by another process"
+    return {
+        "pin_library": "lgpio",
+        "inputs": [
+            {"name": "puck_9", "pin": "gpio:10", "group": "puck"} | sound | {"active": True, "stuck": True},
+            {"name": "second_puck_off", "pin": "node:22", "group": "second_puck"} | sound | {"active": None},
+            {"name": "box_6", "pin": "gpio:16", "group": "bet_status"} | sound | {"active": None, "unavailable": busy},
+            {"name": "buy", "pin": "gpio:13", "group": "bet_status"} | sound | {"lost_edges": 3, "glitches": 1204},
+        ],
+        "lamps": [
+            {"name": "on", "pin": "gpio:14", "lit": False, "unavailable": "lamp_on on gpio:14 is busy", "meaning": "x"}
+        ],
+        "node": {
+            "state": "offline",
+            "port": "usb:E66138935F5A8B2C",
+            "device": None,
+            "firmware": "2.0",
+            "configuration": "a1b2",
+            "error": "no device has the USB serial number E66138935F5A8B2C",
+            "counters": {"bad_crc": 17, "lost_frames": 4},
+        },
+    }
+
+
+def test_the_hardware_page_names_every_fault(page: Page) -> None:
+    answers = [hardware_with_faults()]
+    page.route("**/api/hardware", lambda route: route.fulfill(json=answers[0]) if answers else route.abort())
+    touch(page, "button-hardware")
+    expect(page.locator("#hardware-body .fault")).to_have_text(
+        ["The input puck 9 on gpio:10 is stuck.", "box_6 on gpio:16 is held by another process"]
+    )
+    expect(page.locator(".board h2")).to_have_text(["Puck", "Second puck", "Buttons"])
+    expect(page.locator(".board li")).to_have_text(
+        ["9gpio:10STUCK", "OFFnode:22unknown", "6gpio:16NOT READ", "BUYgpio:13inactivelost 3glitch 1204"]
+    )
+    expect(page.get_by_test_id("hardware-inputs")).to_have_text("Inputs2")
+    touch(page, "hardware-lamps")
+    expect(page.get_by_test_id("lamp-on")).to_have_text("ONgpio:14 · FAULTlamp_on on gpio:14 is busy")
+    touch(page, "hardware-node")
+    facts = page.get_by_test_id("hardware-facts")
+    for fact in ("NODE LOST", "usb:E66138935F5A8B2C", "a1b2", "no device has the USB serial", "Frames damaged17"):
+        expect(facts).to_contain_text(fact)
+    expect(facts).not_to_contain_text("Device now")
+    # Without an answer, what was told last stays, marked as old.
+    silent = page.get_by_test_id("hardware-silent")
+    expect(silent).to_be_hidden()
+    answers.clear()
+    expect(silent).to_be_visible()
+    expect(facts).to_contain_text("NODE LOST")
+    answers.append(hardware_with_faults())
+    expect(silent).to_be_hidden()
+
+
+def test_two_pucks_are_both_shown_and_the_wrong_one_is_marked(page: Page, table: TerminalProcess) -> None:
+    table.do({"roll": [2, 4]})
+    told = table.state() | {"alerts": []}
+    on_six = {"state": "in_place", "position": 6, "face": "on", "agrees": True}
+
+    def pucks(first: dict[str, Any], second: dict[str, Any]) -> None:
+        told["puck"] = told["puck"] | on_six | first
+        told["second_puck"] = on_six | second
+        show(page, told)
+
+    message = page.get_by_test_id("puck-message")
+    discs = page.locator("#puck .disc")
+    pucks({}, {})
+    expect(message).to_have_text("Both pucks in place")
+    expect(discs).to_have_text(["1", "2"])
+    expect(page.get_by_test_id("puck-box-6")).to_have_attribute("data-puck", "on")
+    expect(page.get_by_test_id("puck-box-6")).to_have_attribute("data-second-puck", "on")
+    pucks({}, {"position": "off", "face": "off", "agrees": False})
+    expect(message.locator("span")).to_have_text(["1in place", "2move to 6, ON"])
+    expect(page.get_by_test_id("puck-box-off")).to_have_attribute("data-second-puck", "off")
+    expect(page.locator("#puck .disc[data-wrong]")).to_have_text(["2"])
+    expect(page.locator("#puck")).to_have_attribute("data-mood", "alarm")
+    pucks({"state": "lifted", "position": None, "face": None, "agrees": False}, {})
+    expect(message.locator("span")).to_have_text(["1lifted", "2in place"])
+    expect(discs).to_have_text(["2"])
 
 
 def test_a_keyboard_enters_dice_and_amounts(page: Page, table: TerminalProcess) -> None:
@@ -763,6 +1047,7 @@ _DIALOGS = {
     "button-correct": ("right-die-1", "right-die-6"),
     "button-new-shooter": (),
     "button-open-table": ("rules-es-md-2004", "rules-mo-2010", "rules-cl-scj"),
+    "button-hardware": ("hardware-lamps", "hardware-node"),
     "button-help": (),
 }
 
@@ -810,6 +1095,11 @@ def test_every_dialog_fits_the_screen_with_buttons_for_a_finger(
             touch(page, name)
             looks_right(f"{opener}, {name}")
         page.keyboard.press("Escape")
+    touch(page, "alert-puck_misplaced", "letter-a")
+    looks_right("an alert is acknowledged")
+    touch(page, "confirm-acknowledge")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    looks_right("with an alert that somebody has acknowledged")
     touch(page, "die-4", "die-3")
     expect(rows(page, "collect-list")).not_to_have_count(3)
     looks_right("a seven at a full table")

@@ -3,26 +3,34 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.dice_keys_decoder import DiceKeysDecoder
+from drivers.dice_keys_decoder import DiceKeyContacts, DiceKeysDecoder
 from drivers.signals import (
     ButtonHeldAtStart,
     DiceEntryAbandoned,
     DiceKeyed,
     DieKeyed,
+    InputFreed,
+    InputStuck,
     NewShooterKeyed,
     Signal,
     TakeBackKeyed,
 )
+from drivers.wiring import DICE_KEYS
 
 HOLD_MS = 2000
 ABANDON_MS = 10_000
+STUCK_MS = 30_000
+
+
+def new_decoder() -> DiceKeysDecoder:
+    return DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS, stuck_ms=STUCK_MS)
 
 
 class Keys:
     """Six keys and their decoder, with the hold times a node would report."""
 
     def __init__(self) -> None:
-        self.decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+        self.decoder = new_decoder()
         self._since_ms: dict[int, int] = {}
 
     def down(self, at_ms: int, key: int, *, initial: bool = False) -> list[Signal]:
@@ -148,13 +156,162 @@ def test_a_key_that_was_down_when_the_node_began_is_neither_pressed_nor_held() -
 
 
 def test_a_release_whose_press_was_acknowledged_in_an_earlier_run_counts_once() -> None:
-    decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+    decoder = new_decoder()
     assert decoder.feed(50_000, 3, False, held_ms=90, initial=False) == [DieKeyed(3)]
 
 
 def test_the_release_of_a_hold_that_was_acknowledged_in_an_earlier_run_says_nothing() -> None:
-    decoder = DiceKeysDecoder(hold_ms=HOLD_MS, abandon_ms=ABANDON_MS)
+    decoder = new_decoder()
     assert decoder.feed(50_000, 1, False, held_ms=2300, initial=False) == []
+
+
+def test_a_stuck_key_is_named_once_and_its_release_is_no_die() -> None:
+    keys = Keys()
+    keys.down(0, 5)
+    assert keys.decoder.poll(29_999) == []
+    assert keys.decoder.poll(30_000) == [InputStuck("dice_key_5")]
+    assert keys.decoder.poll(90_000) == []
+    assert keys.up(90_000, 5) == [InputFreed("dice_key_5")]
+    assert keys.press(91_000, 5) == [DieKeyed(5)]
+
+
+def test_a_stuck_key_makes_no_palm_of_the_next_two() -> None:
+    keys = Keys()
+    keys.down(0, 5)
+    keys.decoder.poll(STUCK_MS)
+    assert keys.down(31_000, 3) + keys.down(31_020, 4) == []
+    assert keys.up(31_100, 3) + keys.up(31_130, 4) == [DieKeyed(3), DiceKeyed(3, 4)]
+
+
+def test_a_stuck_key_ends_the_palm_that_it_alone_kept_up() -> None:
+    keys = Keys()
+    for at_ms, key in ((0, 1), (5, 2), (10, 3)):
+        keys.down(at_ms, key)
+    assert keys.up(50, 1) + keys.up(60, 2) == []
+    assert keys.decoder.poll(30_010) == [InputStuck("dice_key_3")]
+    assert keys.press(31_000, 4) == [DieKeyed(4)]
+
+
+def test_a_stuck_key_does_not_keep_a_lone_die_waiting_for_ever() -> None:
+    keys = Keys()
+    keys.down(0, 5)
+    keys.press(1000, 2)
+    assert keys.decoder.poll(29_999) == []
+    assert keys.decoder.poll(30_000) == [InputStuck("dice_key_5"), DiceEntryAbandoned(2, "timeout")]
+
+
+def test_a_stuck_key_lets_1_be_held_alone_and_its_release_does_not_end_the_hold() -> None:
+    keys = Keys()
+    keys.down(0, 5)
+    keys.decoder.poll(STUCK_MS)
+    keys.down(31_000, 1)
+    assert keys.up(32_000, 5) == [InputFreed("dice_key_5")]
+    assert keys.decoder.poll(33_000) == [TakeBackKeyed()]
+
+
+def test_a_held_1_takes_back_once_before_it_is_stuck() -> None:
+    keys = Keys()
+    keys.down(0, 1)
+    assert keys.decoder.poll(60_000) == [TakeBackKeyed(), InputStuck("dice_key_1")]
+
+
+def test_the_release_of_a_key_that_was_down_at_start_is_no_die_whoever_says_so() -> None:
+    keys = Keys()
+    keys.down(0, 3, initial=True)
+    assert keys.up(100, 3, initial=False) == []
+
+
+def test_a_key_that_was_down_when_the_program_began_still_makes_a_palm_of_two_more() -> None:
+    decoder = new_decoder()
+    decoder.start(0, [4])
+    for key in (1, 2):
+        decoder.feed(100, key, True, held_ms=0, initial=False)
+    assert decoder.feed(200, 1, False, held_ms=100, initial=False) == []
+    assert decoder.feed(200, 2, False, held_ms=100, initial=False) == []
+    assert decoder.feed(250, 4, False, held_ms=300, initial=False) == []
+
+
+def test_a_palm_that_lay_on_the_keys_when_the_program_began_says_nothing_when_it_goes() -> None:
+    decoder = new_decoder()
+    decoder.start(0, [1, 2, 3])
+    for key in (1, 2, 3):
+        assert decoder.feed(200, key, False, held_ms=300, initial=False) == []
+
+
+class Contacts:
+    """Six keys on the header, looked at every 5 ms."""
+
+    def __init__(self) -> None:
+        self.keys = DiceKeyContacts(new_decoder(), settle_ms=10)
+        self.down: set[str] = set()
+        self.now_ms = 0
+
+    def run(self, until_ms: int) -> list[Signal]:
+        signals: list[Signal] = []
+        while self.now_ms < until_ms:
+            self.now_ms += 5
+            signals += self.keys.feed(self.now_ms, {name: name in self.down for name in DICE_KEYS})
+        return signals
+
+
+def test_a_press_of_thirty_milliseconds_on_the_header_is_a_die() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_6"}
+    assert contacts.run(130) == []
+    assert contacts.keys.unsettled
+    contacts.down = set()
+    assert contacts.run(140) == []
+    assert contacts.run(145) == [DieKeyed(6)]
+    assert not contacts.keys.unsettled
+
+
+def test_a_hold_on_the_header_is_timed_from_when_the_key_had_settled() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_1"}
+    assert contacts.run(2110) == []
+    assert contacts.run(2115) == [TakeBackKeyed()]
+    contacts.down = set()
+    assert contacts.run(3000) == []
+
+
+def test_a_key_that_is_down_at_start_on_the_header_is_no_press() -> None:
+    contacts = Contacts()
+    contacts.down = {"dice_key_2"}
+    assert contacts.run(100) == [ButtonHeldAtStart("dice_key_2")]
+    assert contacts.run(3000) == [], "and no hold"
+    contacts.down = set()
+    assert contacts.run(3200) == []
+    contacts.down = {"dice_key_2"}
+    contacts.run(3300)
+    contacts.down = set()
+    assert contacts.run(3400) == [DieKeyed(2)]
+
+
+def test_a_key_that_comes_back_after_it_could_not_be_read_is_no_press_and_ends_no_hold() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_1"}
+    contacts.run(1000)
+    contacts.keys.forget("dice_key_4")
+    assert contacts.run(2200) == [TakeBackKeyed()]
+    contacts.keys.forget("dice_key_4")
+    contacts.down = {"dice_key_1", "dice_key_4"}
+    assert contacts.run(2300) == [ButtonHeldAtStart("dice_key_4")]
+
+
+def test_a_stuck_key_that_comes_back_down_is_still_stuck_until_it_is_up() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_5"}
+    assert contacts.run(30_200) == [InputStuck("dice_key_5")]
+    contacts.keys.forget("dice_key_5")
+    assert contacts.run(30_400) == []
+    contacts.down = {"dice_key_3"}
+    assert contacts.run(30_600) == [InputFreed("dice_key_5")]
+    contacts.down = set()
+    assert contacts.run(30_700) == [DieKeyed(3)]
 
 
 @given(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers import node_codec as codec
-from drivers.virtual_table import micropython_path
+from drivers.virtual_node import micropython_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -121,6 +121,67 @@ def test_corruption_invents_nothing_and_costs_no_frame_that_it_did_not_hit() -> 
         assert numbers.setdefault(frame[2][:4], frame) == frame
     assert set(sent) <= set(found)
     assert len(found) - len(sent) < hit / 20
+
+
+def test_a_frame_longer_than_any_is_passed_over() -> None:
+    """128 bytes with a CRC that holds: the next frame comes through all the same."""
+    body = bytes((122, 1, codec.REPORT)) + bytes(122)
+    oversize = codec.SYNC + body + binascii.crc_hqx(body, 0xFFFF).to_bytes(2, "big")
+    decoder = codec.Decoder()
+    assert decoder.feed(oversize + codec.encode(2, codec.BEAT, b"")) == [(2, codec.BEAT, b"")]
+    assert decoder.dropped_bytes == 128
+
+
+def test_holes_in_the_numbering_are_counted_except_where_it_begins_anew() -> None:
+    decoder = codec.Decoder()
+    for sequence, kind, lost in (
+        (7, codec.BEAT, 0),
+        (8, codec.REPORT, 0),
+        (11, codec.REPORT, 2),
+        (200, codec.HELLO, 2),
+        (201, codec.BEAT, 2),
+        (0, codec.ATTACH, 2),
+        (255, codec.BEAT, 256),
+        (0, codec.BEAT, 256),
+    ):
+        decoder.feed(codec.encode(sequence, kind, b""))
+        assert decoder.lost_frames == lost
+    decoder.forget()
+    decoder.feed(codec.encode(99, codec.BEAT, b""))
+    assert decoder.lost_frames == 256
+
+
+def test_a_configuration_is_its_pins_and_times_and_keeps_them() -> None:
+    payload = codec.encode_configuration([(2, 10), (3, 200)], [8, 9])
+    assert payload == bytes((2, 2, 10, 3, 200, 8, 9))
+    assert codec.decode_configuration(payload) == (bytes((2, 3)), bytes((10, 200)), bytes((8, 9)))
+    assert codec.unseal(codec.seal(payload)) == payload
+    assert codec.seal(payload) == payload + binascii.crc_hqx(payload, 0xFFFF).to_bytes(2, "big")
+
+
+def test_a_configuration_damaged_anywhere_is_none() -> None:
+    sealed = codec.seal(bytes((1, 2, 10, 8)))
+    for n in range(len(sealed)):
+        assert codec.unseal(sealed[:n]) == b""
+        assert codec.unseal(sealed[:n] + bytes((sealed[n] ^ 0x40,)) + sealed[n + 1 :]) == b""
+
+
+def test_no_configuration_has_the_number_that_stands_for_none() -> None:
+    """Of the one with the CRC 0, found by trying."""
+    payload = next(
+        bytes((2, 2, low, 3, high))
+        for low in range(256)
+        for high in range(256)
+        if binascii.crc_hqx(bytes((2, 2, low, 3, high)), 0xFFFF) == 0
+    )
+    assert codec.configuration_crc(payload) == 0xFFFF
+    assert codec.configuration_crc(b"123456789") == 0x29B1
+
+
+def test_the_largest_configuration_of_a_pico_fits_a_frame() -> None:
+    """24 of its 26 pins as inputs and the others as outputs."""
+    payload = codec.encode_configuration([(pin, 10) for pin in range(24)], [26, 27])
+    assert len(codec.encode(0, codec.CONFIGURE, payload)) <= 66
 
 
 def test_what_waits_is_never_longer_than_a_frame() -> None:

@@ -6,17 +6,34 @@ from drivers.signals import ReserveClosed, ReserveOpened
 
 def test_the_lid_at_start_is_reported_as_initial_and_then_each_change() -> None:
     reserve = ReserveDecoder(settle_ms=50)
-    assert reserve.feed(0, True) == []
-    assert reserve.feed(50, True) == [ReserveClosed(initial=True)]
-    assert reserve.feed(100, False) == []
-    assert reserve.feed(120, True) == [], "a rattle"
-    assert reserve.feed(200, False) == []
+    assert reserve.feed(0, {"lid": True}) == []
+    assert reserve.feed(50, {"lid": True}) == [ReserveClosed(initial=True)]
+    assert reserve.feed(100, {"lid": False}) == []
+    assert reserve.feed(120, {"lid": True}) == [], "a rattle"
+    assert reserve.feed(200, {"lid": False}) == []
     assert reserve.poll(250) == [ReserveOpened(initial=False)]
-    assert reserve.feed(300, True) == []
+    assert reserve.feed(300, {"lid": True}) == []
     assert reserve.poll(350) == [ReserveClosed(initial=False)]
 
 
 def test_a_lid_that_is_open_at_start_is_reported_as_initial() -> None:
     reserve = ReserveDecoder(settle_ms=50)
-    reserve.feed(0, False)
+    reserve.feed(0, {"lid": False})
     assert reserve.poll(50) == [ReserveOpened(initial=True)]
+
+
+def test_a_lid_that_cannot_be_read_keeps_its_state() -> None:
+    reserve = ReserveDecoder(settle_ms=50)
+    reserve.feed(0, {"lid": True})
+    assert reserve.poll(50) == [ReserveClosed(initial=True)]
+    assert not reserve.unsettled
+    assert reserve.feed(1000, {}) + reserve.feed(2000, {}) == []
+    assert reserve.feed(3000, {"lid": False}) == []
+    assert reserve.unsettled
+    assert reserve.feed(3050, {"lid": False}) == [ReserveOpened(initial=False)]
+
+
+def test_without_a_settle_time_a_level_counts_at_once() -> None:
+    reserve = ReserveDecoder(settle_ms=0)
+    assert reserve.feed(0, {"lid": True}) == [ReserveClosed(initial=True)]
+    assert reserve.feed(0, {"lid": False}) == [ReserveOpened(initial=False)]

@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.event import GENESIS_HASH, Stamp, seal
-from device.screen import alerts, puck_view, table_view
+from device.screen import alerts, table_view
 from device.session import Entry, Origin, ReplayError, Session, TableTerms
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 
+KEYS = "node:dice_keys"
+BUTTONS = Origin("header:bet_status")
+LID = Origin("header:reserve")
 CONFIGURED: dict[str, Any] = {"rules": "us-vegas"}
 
 
@@ -47,6 +50,15 @@ class Recorder:
         for seq, (kind, data) in enumerate(json.loads(json.dumps(self.entries)), start=1):
             session.replay(seq, kind, data)
         return session
+
+
+def keys(number: int) -> Origin:
+    """Report `number` of a node's dice keys."""
+    return Origin(KEYS, report=(77, number))
+
+
+def codes(session: Session) -> list[str]:
+    return [alert["code"] for alert in alerts(session, {})]
 
 
 def test_a_roll_is_one_entry_with_its_results_number_and_points() -> None:
@@ -103,6 +115,36 @@ def test_the_table_is_not_opened_anew_while_bets_lie_on_the_layout() -> None:
     assert table.session.table.rules.name == "es-1979"
 
 
+def test_a_closed_table_takes_no_step_until_it_is_opened_again() -> None:
+    table = Recorder()
+    table.bet("3", "place", 12, 6)
+    with pytest.raises(Refused, match="bets lie on the layout"):
+        table.session.close_table(Origin("console"))
+    table.do({"take_down": {"player": "3", "kind": "place", "number": 6}})
+    table.keep(table.session.close_table(Origin("console", "close-1")))
+    for step in ({"roll": [1, 2]}, {"no_roll": "off_table"}, {"correct": [1, 2]}, {"shooter": "3"}):
+        with pytest.raises(Refused, match="the table is closed"):
+            table.session.command(step, Origin("console"))
+    with pytest.raises(Refused, match="closed already"):
+        table.session.close_table(Origin("console"))
+    assert table.keep(table.session.dice_keyed(1, 2, keys(1)))[0][0] == "key_refused"
+    assert (table.session.session_number, table.session.is_open) == (1, False)
+    table.keep(table.session.open_table(terms(), Origin("console")))
+    table.do({"roll": [1, 2]})
+    assert (table.session.session_number, table.session.is_open) == (2, True)
+
+
+@pytest.mark.parametrize("step", [{"roll": [1, 2]}, {"no_roll": "off_table"}])
+def test_the_dice_are_out_from_no_more_bets_to_the_roll_or_no_roll(step: dict[str, Any]) -> None:
+    table = Recorder()
+    table.keep(table.session.no_more_bets(Origin("console", "bets-1")))
+    with pytest.raises(Refused, match="the dice are out already"):
+        table.session.no_more_bets(Origin("console"))
+    assert table.session.dice_out
+    table.do(step)
+    assert not table.session.dice_out
+
+
 def test_a_command_is_remembered_with_its_answer() -> None:
     table = Recorder()
     table.do({"bet": {"player": "3", "kind": "pass_line", "amount": 10}}, "command-1")
@@ -118,35 +160,35 @@ def test_a_command_is_remembered_with_its_answer() -> None:
 
 def test_dice_keys_enter_a_roll_and_their_report_is_kept() -> None:
     table = Recorder()
-    ((kind, data),) = table.keep(table.session.dice_keyed(3, 4, (77, 5)))
-    assert (kind, data["step"], data["via"], data["report"]) == ("roll", {"roll": [3, 4]}, "dice_keys", [77, 5])
-    assert table.session.node_report == (77, 5)
+    ((kind, data),) = table.keep(table.session.dice_keyed(3, 4, keys(5)))
+    assert (kind, data["step"], data["via"], data["report"]) == ("roll", {"roll": [3, 4]}, KEYS, [77, 5])
+    assert table.session.hardware.reports == {"dice_keys": (77, 5)}
 
 
 def test_dice_keys_that_are_refused_are_used_up_and_the_screen_says_why() -> None:
     table = Recorder()
     table.do({"shooter": "3"})
-    ((kind, data),) = table.keep(table.session.dice_keyed(3, 4, (77, 6)))
+    ((kind, data),) = table.keep(table.session.dice_keyed(3, 4, keys(6)))
     assert kind == "key_refused"
     assert data["report"] == [77, 6]
-    assert table.session.node_report == (77, 6)
+    assert table.session.hardware.reports == {"dice_keys": (77, 6)}
     assert table.session.table is not None
     assert table.session.table.roll_number == 0
-    assert [alert["code"] for alert in alerts(table.session)] == ["notice"]
+    assert codes(table.session) == ["notice"]
     table.bet("3", "pass_line", 10)
-    assert alerts(table.session) == []
+    assert codes(table.session) == []
 
 
 def test_holding_key_one_makes_the_next_dice_a_correction_and_holding_it_again_does_not() -> None:
     table = Recorder()
-    assert table.keep(table.session.take_back_keyed((77, 1)))[0][0] == "key_refused"
+    assert table.keep(table.session.take_back_keyed(keys(1)))[0][0] == "key_refused"
     table.do({"roll": [1, 2]})
-    table.keep(table.session.take_back_keyed((77, 2)))
+    table.keep(table.session.take_back_keyed(keys(2)))
     assert table.session.correcting
-    table.keep(table.session.take_back_keyed((77, 3)))
+    table.keep(table.session.take_back_keyed(keys(3)))
     assert not table.session.correcting
-    table.keep(table.session.take_back_keyed((77, 4)))
-    ((kind, _),) = table.keep(table.session.dice_keyed(1, 1, (77, 6)))
+    table.keep(table.session.take_back_keyed(keys(4)))
+    ((kind, _),) = table.keep(table.session.dice_keyed(1, 1, keys(6)))
     assert kind == "correct"
     assert table.session.recent_rolls == [[1, 1]]
     assert not table.session.correcting
@@ -154,12 +196,12 @@ def test_holding_key_one_makes_the_next_dice_a_correction_and_holding_it_again_d
 
 def test_holding_key_two_passes_the_dice_to_the_next_position_with_a_line_bet() -> None:
     table = Recorder()
-    assert table.keep(table.session.new_shooter_keyed((77, 1)))[0][0] == "key_refused"
+    assert table.keep(table.session.new_shooter_keyed(keys(1)))[0][0] == "key_refused"
     table.bet("2", "pass_line", 10)
     table.bet("10", "dont_pass", 10)
     table.bet("5", "field", 10)
     for expected in ("2", "10", "2"):
-        table.keep(table.session.new_shooter_keyed((77, 2)))
+        table.keep(table.session.new_shooter_keyed(keys(2)))
         assert table.session.table is not None
         assert table.session.table.shooter == expected
 
@@ -168,27 +210,27 @@ def test_on_and_off_work_on_the_box_and_buy_and_lay_mark_it() -> None:
     table = Recorder()
     table.bet("3", "place", 12, 6)
     table.bet("3", "place", 12, 8)
-    entries = table.keep(table.session.bet_status_keyed("off", 6))
+    entries = table.keep(table.session.bet_status_keyed("off", 6, BUTTONS))
     assert [kind for kind, _ in entries] == ["working", "bet_status"]
     assert table.session.table is not None
     assert {bet["number"]: bet["button"] for bet in table.session.table.bets()} == {6: False, 8: None}
-    table.keep(table.session.bet_status_keyed("on", None))
+    table.keep(table.session.bet_status_keyed("on", None, BUTTONS))
     assert {bet["number"]: bet["button"] for bet in table.session.table.bets()} == {6: True, 8: True}
-    table.keep(table.session.bet_status_keyed("buy", 4))
-    assert table.session.marks == {4: "buy"}
-    table.keep(table.session.bet_status_keyed("lay", 4))
-    assert table.session.marks == {4: "lay"}
-    table.keep(table.session.bet_status_keyed("lay", 4))
-    assert table.session.marks == {}
+    table.keep(table.session.bet_status_keyed("buy", 4, BUTTONS))
+    assert table.session.hardware.marks == {4: "buy"}
+    table.keep(table.session.bet_status_keyed("lay", 4, BUTTONS))
+    assert table.session.hardware.marks == {4: "lay"}
+    table.keep(table.session.bet_status_keyed("lay", 4, BUTTONS))
+    assert table.session.hardware.marks == {}
 
 
 @pytest.mark.parametrize(("status", "box"), [("off", 10), ("buy", None)])
 def test_a_button_that_can_do_nothing_is_journaled_with_the_reason(status: str, box: int | None) -> None:
     table = Recorder()
-    ((kind, data),) = table.keep(table.session.bet_status_keyed(status, box))
+    ((kind, data),) = table.keep(table.session.bet_status_keyed(status, box, BUTTONS))
     assert kind == "bet_status"
     assert data["refused"]
-    assert [alert["code"] for alert in alerts(table.session)] == ["notice"]
+    assert codes(table.session) == ["notice"]
 
 
 def test_a_lid_that_opens_is_recorded_with_the_state_of_the_game() -> None:
@@ -196,42 +238,22 @@ def test_a_lid_that_opens_is_recorded_with_the_state_of_the_game() -> None:
     table.do({"shooter": "3"})
     table.bet("3", "pass_line", 10)
     table.do({"roll": [4, 5]})
-    ((kind, data),) = table.keep(table.session.reserve_seen(is_open=True, initial=False))
-    assert (kind, data) == ("reserve_opened", {"initial": False, "shooter": "3", "roll_number": 1, "point": 9})
-    assert [alert["code"] for alert in alerts(table.session)] == ["reserve_open"]
-    table.keep(table.session.reserve_seen(is_open=False, initial=False))
-    assert alerts(table.session) == []
-
-
-@pytest.mark.parametrize(
-    ("seen", "agrees", "text"),
-    [
-        (("in_place", 6, "on"), True, None),
-        (("in_place", "off", "off"), False, "The puck is on OFF; put it on 6, face ON."),
-        (("in_place", 8, "on"), False, "The puck is on 8; put it on 6, face ON."),
-        (
-            ("lifted", None, None),
-            False,
-            "No sensor sees the puck: it is lifted, or lies with the wrong face up; put it on 6, face ON.",
-        ),
-        (("fault", None, None), False, "Two puck sensors answer at once; put it on 6, face ON."),
-        (("unknown", None, None), None, None),
-    ],
-)
-def test_the_puck_is_held_against_the_point(seen: tuple[Any, Any, Any], agrees: bool | None, text: str | None) -> None:
-    table = Recorder()
-    table.do({"roll": [4, 2]})
-    table.keep(table.session.puck_seen(*seen, {"initial": False}))
-    view = puck_view(table.session)
-    assert view["expected"] == {"position": 6, "face": "on"}
-    assert view["agrees"] is agrees
-    assert [alert["text"] for alert in alerts(table.session)] == ([text] if text else [])
+    ((kind, data),) = table.keep(table.session.reserve_seen(is_open=True, initial=False, origin=LID))
+    assert (kind, data) == (
+        "reserve_opened",
+        {"initial": False, "shooter": "3", "roll_number": 1, "phase": "point", "point": 9, "via": "header:reserve"},
+    )
+    assert codes(table.session) == ["reserve_open"]
+    table.keep(table.session.reserve_seen(is_open=False, initial=False, origin=LID))
+    assert codes(table.session) == []
 
 
 def test_madrids_any_seven_is_warned_of_on_the_screen() -> None:
     view = table_view(Recorder("es-md-2004").session)
-    assert [alert["code"] for alert in view["alerts"]] == ["rule_warning"]
-    assert "fifteen times" in view["alerts"][0]["text"]
+    assert "fifteen times" in view["table"]["warnings"][0]
+    [alert] = alerts(Recorder("es-md-2004").session, {})
+    assert (alert["code"], alert["can_acknowledge"]) == ("rule_warning", False)
+    assert "fifteen times" in alert["text"]
 
 
 def test_a_start_says_how_the_last_run_ended() -> None:
@@ -283,6 +305,9 @@ ACTIONS = st.one_of(
     st.tuples(st.just("new_shooter"), st.none()),
     st.tuples(st.just("status"), st.tuples(st.sampled_from(["on", "off", "buy", "lay"]), BOXES)),
     st.tuples(st.just("lid"), st.booleans()),
+    st.tuples(st.just("close"), st.none()),
+    st.tuples(st.just("open"), st.none()),
+    st.tuples(st.just("no_more_bets"), st.none()),
     st.tuples(st.just("restart"), st.none()),
 )
 
@@ -293,22 +318,29 @@ def test_the_journal_replayed_is_the_session(actions: list[tuple[str, Any]]) -> 
     table = Recorder()
     session = table.session
     for number, (action, value) in enumerate(actions):
-        report = (77, number)
+        origin = keys(number)
         try:
             match action:
                 case "bet" | "roll" | "correct":
                     body = list(value) if action != "bet" else value
                     table.do({action: body}, f"command-{number}")
                 case "keys":
-                    table.keep(session.dice_keyed(value[0], value[1], report))
+                    table.keep(session.dice_keyed(value[0], value[1], origin))
                 case "take_back":
-                    table.keep(session.take_back_keyed(report))
+                    table.keep(session.take_back_keyed(origin))
                 case "new_shooter":
-                    table.keep(session.new_shooter_keyed(report))
+                    table.keep(session.new_shooter_keyed(origin))
                 case "status":
-                    table.keep(session.bet_status_keyed(*value))
+                    status, box = value
+                    table.keep(session.bet_status_keyed(status, box, BUTTONS))
                 case "lid":
-                    table.keep(session.reserve_seen(value, initial=False))
+                    table.keep(session.reserve_seen(value, initial=False, origin=LID))
+                case "close":
+                    table.keep(session.close_table(Origin("console", f"command-{number}")))
+                case "open":
+                    table.keep(session.open_table(terms(), Origin("console", f"command-{number}")))
+                case "no_more_bets":
+                    table.keep(session.no_more_bets(Origin("console", f"command-{number}")))
                 case "restart":
                     table.keep(session.start("1", CONFIGURED))
         except Refused:

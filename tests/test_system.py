@@ -20,8 +20,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from drivers.table_inputs import Wiring
-from drivers.virtual_table import node_command, set_dice_key
+from drivers.virtual_node import node_command, set_dice_key
+from drivers.wiring import Wiring
 from engine_lite import rule_sets
 from engine_lite.scenario import prepare
 from engine_lite.steps import apply_step

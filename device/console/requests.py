@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from device.dice_control.dice_actions import ActionError, parse_action
 from device.session import TableTerms
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from engine_lite.steps import StepError, check_step
 
 BODY_BYTES_MAX = 64 * 1024
+# The characters of a person's name.
+NAME_MAX = 40
 _COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -39,6 +42,27 @@ class TakeBackCommand:
 
     command: str
     correcting: bool
+
+
+@dataclass(frozen=True)
+class AcknowledgeCommand:
+    """An alert that somebody takes note of, by name, and the id under which that is done once.
+
+    `raised` is the event that the alert was read from, so that nobody acknowledges what they have not read.
+    """
+
+    command: str
+    alert: str
+    raised: int
+    name: str
+
+
+@dataclass(frozen=True)
+class DiceCommand:
+    """An action on the dice, and the id under which it is recorded once."""
+
+    command: str
+    action: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -83,6 +107,37 @@ def parse_take_back(body: dict[str, Any]) -> TakeBackCommand:
     if type(correcting) is not bool:
         raise BadRequest("correcting", "must be true or false")
     return TakeBackCommand(_command(body), correcting)
+
+
+def parse_dice(body: dict[str, Any]) -> DiceCommand:
+    """A request to record an action on the dice. Raises BadRequest."""
+    _only(body, ("id", "action"))
+    try:
+        return DiceCommand(_command(body), parse_action(_part(body, "action")))
+    except ActionError as error:
+        field = error.field if error.field == "action" else f"action.{error.field}"
+        raise BadRequest(field, error.message) from None
+
+
+def parse_bare(body: dict[str, Any]) -> str:
+    """The id of a request that says nothing else. Raises BadRequest."""
+    _only(body, ("id",))
+    return _command(body)
+
+
+def parse_acknowledge(body: dict[str, Any]) -> AcknowledgeCommand:
+    """A request to acknowledge an alert by name. Raises BadRequest."""
+    _only(body, ("id", "alert", "raised", "name"))
+    alert = _part(body, "alert")
+    if not isinstance(alert, str):
+        raise BadRequest("alert", "must be the id of an alert")
+    raised = _part(body, "raised")
+    if type(raised) is not int or raised < 1:
+        raise BadRequest("raised", "must be the number of the event that raised the alert")
+    name = _part(body, "name")
+    if not isinstance(name, str) or name != name.strip() or not 1 <= len(name) <= NAME_MAX or not name.isprintable():
+        raise BadRequest("name", f"must be 1 to {NAME_MAX} visible characters without spaces around them")
+    return AcknowledgeCommand(_command(body), alert, raised, name)
 
 
 def parse_open(body: dict[str, Any]) -> OpenCommand:

@@ -1,42 +1,104 @@
 """A node without a Pico: MicroPython's unix port, whose stdin and stdout are the far end of a pseudo-terminal.
 
-The file `keys` holds one byte for each pin, "1" for a contact closed to ground, and is read again for every sample.
-The file `lamps` gets the same for the outputs. Whoever starts this sets stdin and stdout to non-blocking.
+Its folder holds
+- `keys`, one byte for each pin, read again for every sample: "1" is a contact closed to ground, and "h" makes the
+  program hang at that pin, as a fault in it would;
+- `lamps`, the same for the outputs: "1" is high;
+- `skip_ms`, if it is there when the board starts: a number, read again for every sample, that is added to the clock,
+  so that hours pass at once. The clock begins at this number and wraps as a Pico's does;
+- what a Pico keeps in its flash.
+
+Whoever starts this sets stdin and stdout to non-blocking. The watchdog kills the process with SIGKILL, and a restart
+ends it with RESTART_STATUS; starting it again is left to whoever started it.
 """
 
+import _thread
+import io
+import os
 import sys
+import time
 
-from drivers.node_firmware.board import Board
+from drivers import node_codec as codec
+from drivers.node_firmware.board import WATCHDOG_MS, Board
 
 PINS = 30
 READ_MAX = 64
+WRAP_MS = 1 << 30
+WATCH_MS = 100
+RESTART_STATUS = 64
+_CLOSED = 49
+_HANG = 104
 
 
 class VirtualBoard(Board):
     """A board whose pins are the bytes of the files `keys` and `lamps` in `folder`."""
 
     def __init__(self, folder: str) -> None:
-        self._keys = open(folder + "/keys", "rb")  # noqa: PTH123, SIM115
-        self._lamps = open(folder + "/lamps", "r+b")  # noqa: PTH123, SIM115
+        self.folder = folder + "/"
+        self._keys = open(self.folder + "keys", "rb")  # noqa: PTH123, SIM115
+        self._lamps = open(self.folder + "lamps", "r+b")  # noqa: PTH123, SIM115
+        self._skip: io.BufferedReader | None
+        try:
+            self._skip = open(self.folder + "skip_ms", "rb")  # noqa: PTH123, SIM115
+        except OSError:
+            self._skip = None
         self._levels = bytearray(PINS)
         self._inputs = b""
         self._outputs = b""
         self._running = True
+        self._started_ms = super().ticks_ms()
+        self._fed_ms = self._started_ms
+        self._skip_ms = 0
+        self._read_skip()
+        self.set_outputs(0)
 
     def running(self) -> bool:
         return self._running
 
+    def ticks_ms(self) -> int:
+        return (super().ticks_diff(super().ticks_ms(), self._started_ms) + self._skip_ms) % WRAP_MS
+
+    def ticks_diff(self, later: int, earlier: int) -> int:
+        return (later - earlier + WRAP_MS // 2) % WRAP_MS - WRAP_MS // 2
+
+    def start_watchdog(self) -> None:
+        self.feed_watchdog()
+        _thread.start_new_thread(self._watch, ())
+
+    def feed_watchdog(self) -> None:
+        self._fed_ms = super().ticks_ms()
+
+    def _watch(self) -> None:
+        while super().ticks_diff(super().ticks_ms(), self._fed_ms) < WATCHDOG_MS:
+            time.sleep_ms(WATCH_MS)  # type: ignore[attr-defined]
+        # The shell's parent is this process, whose other thread may hang in the system.
+        os.system("kill -9 $PPID")  # noqa: S605
+
+    def restart(self) -> None:
+        sys.exit(RESTART_STATUS)
+
     def configure(self, inputs: bytes, outputs: bytes) -> None:
-        if any(pin >= PINS for pin in inputs + outputs):
-            raise ValueError("no such pin")
+        for pin in inputs + outputs:
+            if pin >= PINS:
+                raise codec.ConfigurationRefused(codec.PIN_MISSING, pin)
         self._inputs = inputs
         self._outputs = outputs
         self.set_outputs(0)
 
+    def _read_skip(self) -> None:
+        if self._skip is not None:
+            self._skip.seek(0)
+            # Empty for a moment while somebody writes it.
+            self._skip_ms = int(self._skip.read() or self._skip_ms)
+
     def levels(self) -> list[bool]:
+        self._read_skip()
         self._keys.seek(0)
         self._keys.readinto(self._levels)
-        return [self._levels[pin] == 49 for pin in self._inputs]
+        for pin in self._inputs:
+            while self._levels[pin] == _HANG:
+                pass
+        return [self._levels[pin] == _CLOSED for pin in self._inputs]
 
     def set_outputs(self, bits: int) -> None:
         levels = bytearray(b"0" * PINS)

@@ -1,14 +1,30 @@
-"""Starts the node on the board it finds itself on."""
+"""Starts the node: on a Pico, which gives its program no arguments, or in the folder that the argument names."""
 
-import sys
+import micropython  # type: ignore[import-not-found]
 
-from drivers.node_firmware.node import Node
+# At once, because what the table says meanwhile may hold the byte that interrupts a program.
+micropython.kbd_intr(-1)
 
-if sys.platform == "rp2":
-    from drivers.node_firmware.board_pico import PicoBoard
+import os  # noqa: E402
+import sys  # noqa: E402
 
-    Node(PicoBoard()).run()
-else:
+from drivers.node_firmware.board import INSTALL, Board  # noqa: E402
+from drivers.node_firmware.node import Node  # noqa: E402
+
+
+def start(board: Board) -> None:
+    """Run the node, or leave the board at the prompt for once when it was restarted for that."""
+    try:
+        os.remove(board.folder + INSTALL)  # noqa: PTH107
+    except OSError:
+        Node(board).run()
+
+
+if len(sys.argv) > 1:
     from drivers.node_firmware.board_virtual import VirtualBoard
 
-    Node(VirtualBoard(sys.argv[1])).run()
+    start(VirtualBoard(sys.argv[1]))
+else:
+    from drivers.node_firmware.board_pico import PicoBoard
+
+    start(PicoBoard())

@@ -10,10 +10,11 @@ from drivers import node_codec as codec
 from drivers.debounce import Debouncer
 from drivers.node_firmware.board import Board
 
-FIRMWARE = (1, 0)
+FIRMWARE = (2, 0)
 SAMPLE_MS = 2
 REPORTS_MAX = 128
-INPUTS_MAX = 24
+# After so long, an input that still bounces keeps the table waiting no more.
+SETTLING_MS = 500
 RESEND_MS = 1000
 # A table that was silent for so long is gone; it beats every second while it is there.
 TABLE_SILENT_MS = 3000
@@ -23,26 +24,40 @@ BEAT_IDLE_MS = 1000
 # A frame is sent in one piece: a gap of this length inside one means that its rest was lost.
 FRAME_GAP_MS = 100
 FRAMES_PER_STEP = 4
+U16 = 0xFFFF
 U32 = 0xFFFFFFFF
 
 
 class Input:
-    """One contact: its debouncer, what the table was told of it, and when it changed."""
+    """One contact: its debouncer, when it changed, and what the table was told or has acknowledged of it."""
 
-    def __init__(self, pin: int, settle_ms: int, now_ms: int, closed_at_first: bool) -> None:
+    def __init__(self, pin: int, settle_ms: int, now_ms: int) -> None:
         self.pin = pin
         self.debouncer = Debouncer(settle_ms)
-        self.told = False
-        self.closed_at_first = closed_at_first
+        self.settled = False
+        self.changed_at_ms = now_ms
+        self.held_ms = 0
         # Closed when sampling began, and still; the second is what the table was told.
         self.initial = False
         self.told_initial = False
-        self.changed_at_ms = now_ms
-        self.held_ms = 0
+        # Its last change waits for room.
+        self.waits = False
+        # The level before the oldest report that waits.
+        self.acknowledged = False
+
+
+class Report:
+    """A report that waits for its acknowledgement."""
+
+    def __init__(self, number: int, payload: bytes, line: Input, closed: bool) -> None:
+        self.number = number
+        self.payload = payload
+        self.line = line
+        self.closed = closed
 
 
 class Node:
-    """The node's whole state. `step` does what is to be done now and never waits."""
+    """The node's whole state. `step` does what is to be done now and never waits, save for the flash."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -50,9 +65,19 @@ class Node:
         self._ticks = board.ticks_ms()
         self._now_ms = 0
         self._configuration = b""
+        self._refusal = b""
         self._inputs: list[Input] = []
-        # Reports that wait for their acknowledgement: (number, payload), oldest first, at most REPORTS_MAX.
-        self._reports: list[tuple[int, bytes]] = []
+        self._levels: list[bool] = []
+        # Whether an input has a level that it does not have for long enough.
+        self._unsettled = False
+        # Not every input has had its first settled level: changes are kept apart, to be numbered after those.
+        self._settling = False
+        self._configured_ms = 0
+        self._early: list[Report] = []
+        # Oldest first, at most REPORTS_MAX with those in `_early`.
+        self._reports: list[Report] = []
+        # Inputs whose last change has no report for want of room, in the order of these changes.
+        self._waiting: list[Input] = []
         self._last_number = 0
         self._dropped = 0
         # The next of `_reports` to send; those before it are on their way.
@@ -65,13 +90,25 @@ class Node:
         self._sequence = 0
         self._sending = b""
         self._hello_due = False
+        self._token = 0
         self._beat_ms = 0
+        kept = codec.unseal(board.kept_configuration())
+        if kept:
+            self._configure(kept)
+            # Nobody has asked yet.
+            self._refusal = b""
 
     def run(self) -> None:
-        """Step every two milliseconds for as long as the board runs."""
+        """Step every two milliseconds for as long as the board runs, under the watchdog."""
+        self._board.start_watchdog()
+        due = self._board.ticks_ms()
         while self._board.running():
+            self._board.feed_watchdog()
             self.step()
-            self._board.sleep_ms(SAMPLE_MS)
+            elapsed = self._board.ticks_diff(self._board.ticks_ms(), due)
+            # What is late is not made up for. The board does its own work while this rests, if only for a moment.
+            self._board.sleep_ms(max(0, SAMPLE_MS - elapsed))
+            due = self._board.ticks_ms()
 
     def step(self) -> None:
         """Sample once, hear what the table says, say what there is to say."""
@@ -84,42 +121,74 @@ class Node:
 
     def _sample(self) -> None:
         levels = self._board.levels()
-        for i in range(len(self._inputs)):
-            line = self._inputs[i]
-            first = line.debouncer.level is None
-            changed = line.debouncer.feed(self._now_ms, levels[i])
-            level = line.debouncer.level
-            if changed:
-                line.held_ms = self._now_ms - line.changed_at_ms
-                line.changed_at_ms = self._now_ms
-                line.initial = first and level is True and line.closed_at_first
-            if level is None or level == line.told:
-                continue
-            if len(self._reports) < REPORTS_MAX:
-                self._report(line, level)
-            elif changed:
-                self._dropped = (self._dropped + 1) & U32
+        if self._unsettled or levels != self._levels:
+            self._levels = levels
+            self._unsettled = False
+            for i in range(len(levels)):
+                line = self._inputs[i]
+                if line.debouncer.feed(self._now_ms, levels[i]):
+                    self._changed(line)
+                if line.debouncer.level is None or line.debouncer.level != levels[i]:
+                    self._unsettled = True
+        if self._settling:
+            self._end_settling()
 
-    def _report(self, line: Input, level: bool) -> None:
+    def _changed(self, line: Input) -> None:
+        closed = line.debouncer.level is True
+        line.initial = closed and not line.settled
+        if not closed and not line.settled:
+            # Open at first: what everybody takes for granted.
+            line.settled = True
+            return
+        line.settled = True
+        line.held_ms = self._now_ms - line.changed_at_ms
+        line.changed_at_ms = self._configured_ms if line.initial and self._settling else self._now_ms
+        if line.waits:
+            # The change before this one found no room: the two of them never were.
+            line.waits = False
+            self._waiting.remove(line)
+            self._dropped = (self._dropped + 2) & U32
+            return
+        line.waits = True
+        self._waiting.append(line)
+        self._report_what_waits()
+
+    def _report_what_waits(self) -> None:
+        while self._waiting and len(self._reports) + len(self._early) < REPORTS_MAX:
+            line = self._waiting.pop(0)
+            line.waits = False
+            self._report(line)
+
+    def _report(self, line: Input) -> None:
+        closed = line.debouncer.level is True
         # The release of a contact that was closed from the beginning is marked as well: its press was none.
-        flags = codec.CLOSED if level else 0
-        if level:
+        if closed:
             line.told_initial = line.initial
-        if line.told_initial:
-            flags |= codec.INITIAL
-        line.told = level
+        flags = (codec.CLOSED if closed else 0) | (codec.INITIAL if line.told_initial else 0)
+        payload = struct.pack(">IBBI", line.changed_at_ms & U32, line.pin, flags, min(line.held_ms, U32))
+        report = Report(0, payload, line, closed)
+        if self._settling and not line.initial:
+            self._early.append(report)
+        else:
+            self._number(report)
+
+    def _number(self, report: Report) -> None:
         if not self._reports:
             self._progress_ms = self._now_ms
         self._last_number += 1
-        payload = struct.pack(
-            codec.REPORT_FORMAT,
-            self._last_number & U32,
-            self._now_ms & U32,
-            line.pin,
-            flags,
-            min(line.held_ms, U32),
-        )
-        self._reports.append((self._last_number, payload))
+        report.number = self._last_number
+        report.payload = struct.pack(">I", self._last_number & U32) + report.payload
+        self._reports.append(report)
+
+    def _end_settling(self) -> None:
+        if self._now_ms - self._configured_ms < SETTLING_MS:
+            for line in self._inputs:
+                if not line.settled:
+                    return
+        self._settling = False
+        for report in self._early:
+            self._number(report)
+        self._early = []
 
     def _receive(self) -> None:
         data = self._board.read()
@@ -134,10 +203,14 @@ class Node:
             self._heard(kind, payload)
 
     def _heard(self, kind: int, payload: bytes) -> None:
-        if self._heard_ms is None:
-            self._resend()
+        if kind != codec.ATTACH and self._heard_ms is None:
+            # Meant for the node before a restart.
+            return
         self._heard_ms = self._now_ms
         if kind == codec.ATTACH:
+            token = codec.unpack(codec.ATTACH_FORMAT, payload)
+            # A table of another protocol gets its answer too, so that it can say what is wrong.
+            self._token = token[0] if token else 0
             self._sending = b""
             self._hello_due = True
             self._resend()
@@ -147,33 +220,58 @@ class Node:
             numbers = codec.unpack(codec.ACKNOWLEDGE_FORMAT, payload)
             if numbers and numbers[0] == self._boot_id:
                 self._forget(numbers[1])
-        elif kind == codec.OUTPUTS:
-            bits = codec.unpack(codec.OUTPUTS_FORMAT, payload)
+        elif kind == codec.BEAT:
+            bits = codec.unpack(codec.TABLE_BEAT_FORMAT, payload)
             if bits:
                 self._board.set_outputs(bits[0])
+        elif kind == codec.INSTALL:
+            numbers = codec.unpack(codec.INSTALL_FORMAT, payload)
+            if numbers and numbers[0] == self._boot_id:
+                self._board.restart_for_install()
 
     def _configure(self, payload: bytes) -> None:
-        if len(payload) < 2 or payload[1] > INPUTS_MAX or len(payload) < 2 + payload[1]:
+        if payload == self._configuration:
+            self._hello_due = True
+            return
+        try:
+            inputs, settle_ms, outputs = codec.decode_configuration(payload)
+            self._board.configure(inputs, outputs)
+        except codec.ConfigurationRefused as refused:
+            self._refusal = struct.pack(
+                codec.REFUSED_FORMAT, codec.configuration_crc(payload), refused.reason, refused.pin
+            )
             return
         self._hello_due = True
-        if payload == self._configuration:
-            return
-        inputs = payload[2 : 2 + payload[1]]
-        try:
-            self._board.configure(inputs, payload[2 + payload[1] :])
-        except ValueError:
-            # A pin this board does not have. HELLO goes out with the configuration that holds.
-            return
         self._configuration = payload
-        # Looked at now, before HELLO says so: what closes after HELLO is a press.
-        levels = self._board.levels()
-        self._inputs = [Input(inputs[i], payload[0], self._now_ms, levels[i]) for i in range(len(inputs))]
+        self._keep(codec.seal(payload))
+        # Whatever waits is of pins that mean something else now.
+        self._dropped = (self._dropped + len(self._reports) + len(self._early) + len(self._waiting)) & U32
+        self._reports = []
+        self._early = []
+        self._waiting = []
+        self._next = 0
+        self._inputs = [Input(inputs[i], settle_ms[i], self._now_ms) for i in range(len(inputs))]
+        self._levels = []
+        self._unsettled = True
+        self._settling = True
+        self._configured_ms = self._now_ms
+
+    def _keep(self, sealed: bytes) -> None:
+        if self._board.kept_configuration() == sealed:
+            return
+        try:
+            self._board.keep_configuration(sealed)
+        except OSError:
+            # It holds until the next start; then the table says it again.
+            return
 
     def _forget(self, number: int) -> None:
-        while self._reports and self._reports[0][0] <= number:
-            self._reports.pop(0)
+        while self._reports and self._reports[0].number <= number:
+            report = self._reports.pop(0)
+            report.line.acknowledged = report.closed
             self._next = max(0, self._next - 1)
             self._progress_ms = self._now_ms
+        self._report_what_waits()
 
     def _resend(self) -> None:
         self._next = 0
@@ -185,6 +283,7 @@ class Node:
         if self._now_ms - self._heard_ms >= TABLE_SILENT_MS:
             self._heard_ms = None
             self._sending = b""
+            self._board.set_outputs(0)
             return
         for _ in range(FRAMES_PER_STEP):
             if not self._sending:
@@ -196,17 +295,24 @@ class Node:
                 return
 
     def _next_frame(self) -> bytes:
+        if self._refusal:
+            refusal = self._refusal
+            self._refusal = b""
+            return self._frame(codec.REFUSED, refusal)
+        if self._settling:
+            # A report before HELLO would come to nothing.
+            return b""
         if self._hello_due:
             self._hello_due = False
             return self._frame(codec.HELLO, self._hello())
-        busy = self._reports or any(line.told for line in self._inputs)
+        busy = self._reports or any(line.debouncer.level for line in self._inputs)
         if self._now_ms - self._beat_ms >= (BEAT_BUSY_MS if busy else BEAT_IDLE_MS):
             self._beat_ms = self._now_ms
             return self._frame(codec.BEAT, self._beat())
         if self._reports and self._now_ms - self._progress_ms >= RESEND_MS:
             self._resend()
         if self._next < len(self._reports):
-            payload = self._reports[self._next][1]
+            payload = self._reports[self._next].payload
             self._next += 1
             return self._frame(codec.REPORT, payload)
         return b""
@@ -216,19 +322,30 @@ class Node:
         return codec.encode(self._sequence, kind, payload)
 
     def _hello(self) -> bytes:
-        first = self._reports[0][0] if self._reports else self._last_number + 1
+        first = self._reports[0].number if self._reports else self._last_number + 1
+        levels = 0
+        for i in range(len(self._inputs)):
+            if self._inputs[i].acknowledged:
+                levels |= 1 << i
         return struct.pack(
             codec.HELLO_FORMAT,
             codec.PROTOCOL,
             FIRMWARE[0],
             FIRMWARE[1],
+            self._token,
             self._boot_id,
-            codec.crc16(self._configuration),
+            codec.configuration_crc(self._configuration) if self._configuration else 0,
             first & U32,
             self._dropped,
+            levels,
         )
 
     def _beat(self) -> bytes:
         return struct.pack(
-            codec.BEAT_FORMAT, self._now_ms & U32, self._last_number & U32, self._dropped, len(self._reports)
+            codec.NODE_BEAT_FORMAT,
+            self._now_ms & U32,
+            (self._last_number + len(self._waiting)) & U32,
+            self._dropped,
+            len(self._reports),
+            self._decoder.lost_frames & U16,
         )

@@ -3,6 +3,7 @@
 import os
 import platform
 
+from tests.bench.hardware_speed import hardware_speed
 from tests.bench.settlement_speed import settlement_speed
 from tests.bench.table_speed import table_speed
 from tests.bench.terminal_speed import terminal_speed
@@ -11,9 +12,9 @@ from tests.bench.terminal_speed import terminal_speed
 def main() -> None:
     """Run every benchmark and print a table."""
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for measure in (settlement_speed, table_speed, terminal_speed):
+    for measure in (settlement_speed, table_speed, terminal_speed, hardware_speed):
         for what, figure in measure():
-            print(f"  {what:<64} {figure:>12}")
+            print(f"  {what:<76} {figure:>12}")
 
 
 if __name__ == "__main__":

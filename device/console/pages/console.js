@@ -1,6 +1,7 @@
 // The boxman's console: shows the terminal's state and sends the boxman's commands. It keeps nothing of its own but a
 // half-entered action; what it shows as done, the terminal has written to its disk. Its words are in console_text.js.
 
+import { buildAlerts, chooseFirstAlert, renderAlerts } from "./alerts.js";
 import { buildBets, renderStandingBets } from "./bets.js";
 import { TEXT } from "./console_text.js";
 import {
@@ -40,6 +41,7 @@ import {
   telling,
   wantCorrecting,
 } from "./dice_entry.js";
+import { buildHardware } from "./hardware.js";
 import { announceRoll, buildMainScreen, renderMainScreen } from "./main_screen.js";
 import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
@@ -55,6 +57,7 @@ const OPENERS = {
   c: "button-correct",
   s: "button-new-shooter",
   t: "button-open-table",
+  h: "button-hardware",
   "?": "button-help",
 };
 
@@ -71,6 +74,7 @@ function drawPage() {
   byId("unsent-again").disabled = busy !== null;
   if (state !== null) {
     renderMainScreen();
+    renderAlerts();
     renderStandingBets();
     renderEntry();
     openDialog()?.render();
@@ -172,6 +176,10 @@ function onKey(event) {
     else if (digit >= 1 && digit <= 6) keyDie(digit);
   } else if (!dialog && event.key.toLowerCase() in OPENERS) {
     byId(OPENERS[event.key.toLowerCase()]).click();
+  } else if (!dialog && event.key.toLowerCase() === "a") {
+    // The letter is not the first one of the name.
+    event.preventDefault();
+    chooseFirstAlert();
   }
 }
 
@@ -181,6 +189,8 @@ function build() {
   buildDiceEntry();
   buildBets();
   buildTableOpening();
+  buildAlerts();
+  buildHardware();
   addDialog("no-roll", { render: renderReasons });
   addDialog("shooter", { render: renderShooters });
   addDialog("help", { render: renderHelp });
@@ -195,6 +205,7 @@ function build() {
   on("button-correct", () => open("correct"));
   on("button-new-shooter", () => open("shooter"));
   on("button-open-table", () => open("table"));
+  on("button-hardware", () => open("hardware"));
   on("button-help", () => open("help"));
   for (const [key, id] of Object.entries(OPENERS)) {
     byId(id).title = TEXT.with_key(TEXT.openers[id], key.toUpperCase());

@@ -26,6 +26,7 @@ export function openOverlay(name) {
   overlay = name;
   dialogs[name].begin?.();
   byId(`overlay-${name}`).hidden = false;
+  byId(`overlay-${name}`).querySelector("[autofocus]")?.focus();
   byId("main").inert = true;
   render();
 }

@@ -135,11 +135,17 @@ function fuseBar(ms) {
   return bar;
 }
 
+/** Whether the puck was moved as after a roll, and nobody has entered one or said that there was none. */
+const isRollMissing = () =>
+  state?.alerts.some(({ code, acknowledged_by: name }) => code === "roll_missing" && !name) ?? false;
+
 export function renderEntry() {
   tellWanted();
   const rolling = busy?.body.step?.roll ?? (overlay === null ? busy?.body.step?.correct : null) ?? null;
   const first = dieOne ?? state?.pending_die ?? null;
-  draw("entry", [rolling, dieOne, first, state?.correcting], () => {
+  const missing = isRollMissing();
+  byId("entry").dataset.wanted = String(missing);
+  draw("entry", [rolling, dieOne, first, state?.correcting, missing], () => {
     const slot = byId("die-one");
     slot.dataset.value = first ?? "";
     slot.dataset.correcting = String(state?.correcting ?? false);
@@ -153,7 +159,9 @@ export function renderEntry() {
           ? TEXT.from_keys
           : state?.correcting
             ? TEXT.die_one_right
-            : TEXT.die_one;
+            : missing
+              ? TEXT.die_one_missing
+              : TEXT.die_one;
     // What is half entered goes after a while; the bar shows how much of that is left.
     const fuse = rolling || !first ? null : dieOne ? DIE_ONE_EXPIRES_MS : KEYED_DIE_EXPIRES_MS;
     slot.replaceChildren(...shown.map(drawDie), element("small", {}, words), ...(fuse ? [fuseBar(fuse)] : []));

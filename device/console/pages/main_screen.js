@@ -1,4 +1,4 @@
-// The main screen: status line, phase and point, the last roll, the puck, alerts, and what to collect and to pay.
+// The main screen: status line, phase and point, the last roll, the puck, and what to collect and to pay.
 
 import { TEXT } from "./console_text.js";
 import {
@@ -8,12 +8,10 @@ import {
   clockTime,
   draw,
   money,
-  named,
   plain,
   playerTag,
   reasonWords,
   rulesRead,
-  sentence,
   setAvailable,
   state,
 } from "./console_state.js";
@@ -32,7 +30,6 @@ export function renderMainScreen() {
   renderStatus();
   renderGame();
   renderPuck();
-  draw("alerts", [state.alerts, state.correcting, rulesRead], renderAlerts);
   draw("results", [state.last_roll, state.last_no_roll, state.table, rulesRead], () => {
     const roll = JSON.stringify(state.last_roll);
     if (roll !== shownRoll) settling = false;
@@ -49,7 +46,6 @@ export function buildMainScreen() {
     // The part's place is the grid's to give, so what stands in it cannot change it.
     new ResizeObserver(() => fit(part)).observe(byId(part));
   }
-  pageBy(byId("alert-list"), byId("alerts-more"));
 }
 
 /** Rows that do not fit are made compact, before anything has to be scrolled. */
@@ -157,78 +153,79 @@ function outcome({ total, point_before: before, point }) {
 }
 
 function renderPuck() {
-  const { puck, buttons } = state;
-  draw("puck", [puck, buttons], () => {
-    const wrong = puck.agrees === false || puck.state === "fault";
-    const place = (position) => (position === "off" ? TEXT.off_place : String(position));
+  const { puck, second_puck: second, buttons } = state;
+  draw("puck", [puck, second, buttons], () => {
+    const pucks = second ? [puck, second] : [puck];
     const cells = ["off", ...BOXES].map((position) => {
-      const here = puck.position === position;
+      const here = pucks.filter((one) => one.position === position);
       const expected = puck.expected.position === position;
       const mark = buttons.marks[position];
-      const showHere = expected && !here && puck.agrees !== true;
+      const showHere = expected && here.length === 0 && puck.agrees !== true;
       return element(
         "div",
         {
           class: "puck-cell",
           "data-testid": `puck-box-${position}`,
-          "data-puck": here ? (puck.face ?? "") : "",
+          "data-puck": puck.position === position ? (puck.face ?? "") : "",
+          "data-second-puck": second?.position === position ? (second.face ?? "") : second ? "" : null,
           "data-expected": String(expected),
           "data-picked": buttons.box === position,
         },
-        element("span", { class: "box" }, place(position)),
-        here
-          ? element("span", { class: `disc ${puck.face}` }, TEXT[`puck_${puck.face}`])
+        element("span", { class: "box" }, placeName(position)),
+        here.length
+          ? element("span", { class: "discs" }, ...here.map((one) => disc(one, second ? pucks.indexOf(one) + 1 : null)))
           : showHere
             ? element("span", { class: "target" }, TEXT.put_here)
             : null,
         mark ? element("span", { class: "mark" }, plain(mark)) : null,
       );
     });
-    byId("puck").replaceChildren(
-      ...cells,
-      element(
-        "div",
-        { id: "puck-message", "data-testid": "puck-message", "data-agrees": String(puck.agrees) },
-        puckMessage(puck, place),
-      ),
-    );
-    byId("puck").dataset.mood = wrong ? "alarm" : puck.state === "in_place" ? "calm" : "mind";
+    byId("puck").replaceChildren(...cells, puckMessages(pucks));
+    byId("puck").dataset.mood = pucks.some(isWrong)
+      ? "alarm"
+      : pucks.every(({ state: seen }) => seen === "in_place")
+        ? "calm"
+        : "mind";
+    byId("puck").dataset.pucks = pucks.length;
   });
 }
 
-function puckMessage(puck, place) {
-  if (puck.state === "fault") return TEXT.puck_fault;
-  if (puck.state === "unknown") return TEXT.puck_unknown;
-  if (puck.state === "lifted") return TEXT.puck_lifted;
-  if (puck.agrees !== false) return TEXT.puck_right;
-  if (puck.position === puck.expected.position) return TEXT.puck_turn(TEXT[`puck_${puck.expected.face}`]);
-  const move = puck.expected.face === "on" ? TEXT.puck_move_on : TEXT.puck_move;
-  return move(place(puck.expected.position));
+const isWrong = ({ agrees, state: seen }) => agrees === false || seen === "fault";
+const placeName = (position) => (position === "off" ? TEXT.off_place : String(position));
+
+/** A puck as it lies there; where there are two, each has its number. */
+function disc(puck, number) {
+  const about = { class: `disc ${puck.face}`, "data-wrong": isWrong(puck) };
+  return element("span", about, number ?? TEXT[`puck_${puck.face}`]);
 }
 
-// What changes the meaning of the next touch comes first, then what must be put right; what the rule set always says
-// stays in one quiet line each, at the end. A code that is not named here is taken as something to put right.
-const ALERTS_FIRST = ["correcting", "notice", "node_offline", "uplink_fenced"];
-const ALERTS_LAST = ["input_unavailable", "rule_warning"];
-
-function alertRank({ code }) {
-  const first = ALERTS_FIRST.indexOf(code);
-  return first >= 0 ? first : ALERTS_FIRST.length + 1 + ALERTS_LAST.indexOf(code);
+/** What to do with the puck, or with each of two. */
+function puckMessages(pucks) {
+  const [puck, second] = pucks;
+  const { expected } = puck;
+  const about = {
+    id: "puck-message",
+    "data-testid": "puck-message",
+    "data-agrees": String(puck.agrees),
+    "data-second-agrees": second ? String(second.agrees) : null,
+  };
+  if (!second) return element("div", about, puckMessage(puck, expected, TEXT.one_puck));
+  if (pucks.every(({ agrees }) => agrees === true)) return element("div", about, TEXT.pucks_right);
+  const lines = pucks.map((one, index) => {
+    const said = puckMessage(one, expected, TEXT.one_of_two);
+    return element("span", { "data-wrong": isWrong(one) }, element("b", {}, index + 1), said);
+  });
+  return element("div", about, ...lines);
 }
 
-function renderAlerts() {
-  const list = byId("alert-list");
-  // The strip above says of the puck what its alert says, in larger letters.
-  const told = state.alerts.filter(
-    // So does the banner over everything, of a correction that the dice keys announced.
-    ({ code }) => code !== "puck_misplaced" && !(code === "correcting" && state.correcting),
-  );
-  const sorted = told.sort((a, b) => alertRank(a) - alertRank(b));
-  list.replaceChildren(
-    ...sorted.map(({ code, text }) =>
-      element("li", { "data-code": code, title: text }, TEXT.alerts[code]?.(text) ?? sentence(named(text))),
-    ),
-  );
+function puckMessage(puck, expected, say) {
+  if (puck.state === "fault") return say.fault;
+  if (puck.state === "unknown") return say.unknown;
+  if (puck.state === "lifted") return say.lifted;
+  if (puck.agrees !== false) return say.right;
+  if (puck.position === expected.position) return say.turn(TEXT[`puck_${expected.face}`]);
+  const move = expected.face === "on" ? say.move_on : say.move;
+  return move(placeName(expected.position));
 }
 
 function renderResults() {

@@ -2,6 +2,7 @@
 // so it shows what the terminal saw (GET /api/virtual), not what was touched.
 
 import { drawDie, element, followState, get, svgElement } from "./terminal.js";
+import { faultPanel } from "./virtual_faults.js";
 
 // Every word on the screen that does not come from the terminal.
 const TEXT = {
@@ -24,6 +25,15 @@ const TEXT = {
   pass_line: "PASS LINE",
   come: "COME",
   field: "FIELD",
+  puck_number: (number) => `Puck ${number}`,
+  slot: (number, occupied) => `Slot ${number}: ${occupied ? "a die" : "empty"}`,
+  faults: "Faults",
+  faults_about: "What can go wrong on a table, made on purpose. Mended, it is gone.",
+  close: "Close",
+  make: "Make this fault",
+  active: "Wrong just now",
+  none_active: "Nothing. The table does as it should.",
+  mend_all: "Mend all",
   lid_open: "Lid open: touch to shut",
   lid_closed: "Lid shut: touch to open",
   hold_1: "Hold 1: take back",
@@ -50,6 +60,9 @@ const byId = (id) => document.getElementById(id);
 let table = null;
 let looking = false;
 let lookAgain = false;
+// The puck that the hand moves: 1, or 2 on a long table.
+let hand = 1;
+const faults = faultPanel(doAct);
 
 /** Reads the hardware's state, one reading at a time; what is asked for meanwhile is read once more afterwards. */
 async function look() {
@@ -105,19 +118,28 @@ async function holdKey(node, value) {
 
 function notice(text) {
   byId("notice").textContent = text;
+  // While the panel is open, nothing outside it can be touched.
+  (byId("faults").open ? byId("faults") : document.body).append(byId("notice"));
   byId("notice").hidden = false;
 }
 
+const puckName = (number) => (number === 1 ? "puck" : "second_puck");
+const handPuck = () => table?.[puckName(hand)];
+
 function putPuck(position, face = null) {
-  const puck = { position, face: face ?? table?.puck.face ?? "off" };
-  doAct({ puck });
+  doAct({ [puckName(hand)]: { position, face: face ?? handPuck()?.face ?? "off" } });
+}
+
+function takeInHand(number) {
+  hand = number;
+  if (table) render();
 }
 
 const faceText = (face) => TEXT[face];
 
 function drawLayout() {
   const layout = byId("layout");
-  layout.append(svgElement("rect", { class: "felt", x: 0, y: 0, width: 760, height: 300, rx: 26 }));
+  layout.append(svgElement("rect", { class: "felt", x: 0, y: 0, width: 760, height: 266, rx: 26 }));
   const place = (position, x, y, width, height, words) => {
     const spot = svgElement(
       "g",
@@ -132,13 +154,17 @@ function drawLayout() {
       },
       svgElement("rect", { x, y, width, height, rx: 6 }),
       svgElement("text", { x: x + width / 2, y: y + 34 }, words),
-      svgElement(
-        "g",
-        { class: "disc", transform: `translate(${x + width / 2} ${y + height - 44})` },
-        svgElement("circle", { r: 34 }),
-        svgElement("text", { y: 8 }),
+      ...[1, 2].map((number) =>
+        svgElement(
+          "g",
+          { class: "disc", "data-number": number, "data-face": "" },
+          svgElement("circle", { r: 34 }),
+          svgElement("text", { class: "face", y: 8 }),
+          svgElement("text", { class: "number", y: 27 }, number),
+        ),
       ),
     );
+    spot.dataset.middle = `${x + width / 2} ${y + height - 44}`;
     spot.addEventListener("click", () => putPuck(position, position === "off" ? "off" : "on"));
     spot.addEventListener("keydown", (event) => {
       if (event.key === "Enter") putPuck(position, position === "off" ? "off" : "on");
@@ -149,21 +175,36 @@ function drawLayout() {
   BOXES.forEach((box, index) => place(box, 136 + index * 102, 16, 98, 136, TEXT.layout[box]));
   const strip = (y, words) =>
     layout.append(
-      svgElement("rect", { class: "strip", x: 16, y, width: 728, height: 36, rx: 6 }),
-      svgElement("text", { class: "strip-text", x: 380, y: y + 25 }, words),
+      svgElement("rect", { class: "strip", x: 16, y, width: 728, height: 26, rx: 6 }),
+      svgElement("text", { class: "strip-text", x: 380, y: y + 19 }, words),
     );
   strip(160, TEXT.come);
-  strip(202, TEXT.field);
-  strip(248, TEXT.pass_line);
+  strip(192, TEXT.field);
+  strip(224, TEXT.pass_line);
 }
 
 function render() {
-  const { puck, lid, lamps } = table;
+  const { lid, lamps, slots } = table;
+  const pucks = [table.puck, table.second_puck];
+  const both = table.second_puck !== null;
   for (const spot of document.querySelectorAll(".place")) {
-    const here = String(puck.position) === spot.dataset.position;
-    spot.dataset.puck = here ? puck.face : "";
-    spot.querySelector(".disc text").textContent = here ? faceText(puck.face) : "";
+    const here = pucks.map((one) => one !== null && String(one.position) === spot.dataset.position);
+    const [x, y] = spot.dataset.middle.split(" ").map(Number);
+    pucks.forEach((one, index) => {
+      const face = here[index] ? one.face : "";
+      spot.dataset[index === 0 ? "puck" : "secondPuck"] = face;
+      const disc = spot.querySelector(`.disc[data-number="${index + 1}"]`);
+      disc.dataset.face = face;
+      disc.querySelector(".face").textContent = face && faceText(face);
+      disc.querySelector(".number").style.display = both ? "" : "none";
+      const beside = here[0] && here[1] ? (index === 0 ? -23 : 23) : 0;
+      disc.setAttribute("transform", `translate(${x + beside} ${y})${beside ? " scale(0.66)" : ""}`);
+    });
   }
+  byId("which").hidden = !both;
+  for (const button of document.querySelectorAll("#which button"))
+    button.setAttribute("aria-pressed", String(Number(button.dataset.number) === hand));
+  const puck = handPuck();
   byId("in-hand").textContent =
     puck.position === null
       ? TEXT.in_hand(faceText(puck.face))
@@ -172,6 +213,15 @@ function render() {
     key.dataset.lamp = String(lamps[key.dataset.press] ?? false);
   byId("lid").dataset.lid = lid;
   byId("lid").textContent = TEXT[`lid_${lid}`];
+  byId("slots").hidden = slots.length === 0;
+  if (byId("slots").children.length !== slots.length)
+    byId("slots").replaceChildren(...slots.map((_, index) => slotButton(index + 1)));
+  slots.forEach((occupied, index) => {
+    const slot = byId("slots").children[index];
+    slot.dataset.occupied = String(occupied);
+    slot.setAttribute("aria-label", TEXT.slot(index + 1, occupied));
+  });
+  faults.show(table);
 }
 
 function renderLive(state) {
@@ -203,11 +253,32 @@ function pressButton(name, words) {
   );
 }
 
+/** A place of the reserve: a touch takes its die out, or puts one back. */
+function slotButton(number) {
+  return element(
+    "button",
+    {
+      type: "button",
+      "data-testid": `virtual-slot-${number}`,
+      onclick: () => doAct({ slot: number, occupied: !table.slots[number - 1] }),
+    },
+    drawDie(5),
+    element("span", {}, number),
+  );
+}
+
 /** A dice key: a touch presses it, a touch of two seconds holds it. */
 function diceKey(value) {
   const key = element(
     "button",
-    { type: "button", "data-testid": `virtual-key-${value}`, class: "dice-key", "aria-label": value },
+    {
+      type: "button",
+      "data-testid": `virtual-key-${value}`,
+      "data-press": `dice_key_${value}`,
+      "data-lamp": "false",
+      class: "dice-key",
+      "aria-label": value,
+    },
     drawDie(value),
   );
   let timer = 0;
@@ -239,9 +310,23 @@ function build() {
   drawLayout();
   byId("status-buttons").append(...STATUS.map((name) => pressButton(name, TEXT[name])));
   byId("box-buttons").append(...BOXES.map((box) => pressButton(`box_${box}`, String(box))));
+  byId("which").append(
+    ...[1, 2].map((number) =>
+      element(
+        "button",
+        {
+          type: "button",
+          "data-testid": `virtual-which-${number}`,
+          "data-number": number,
+          onclick: () => takeInHand(number),
+        },
+        TEXT.puck_number(number),
+      ),
+    ),
+  );
   byId("keys").append(...[1, 2, 3, 4, 5, 6].map(diceKey));
   const on = (id, doIt) => byId(id).addEventListener("click", doIt);
-  on("flip", () => table && putPuck(table.puck.position, table.puck.face === "on" ? "off" : "on"));
+  on("flip", () => handPuck() && putPuck(handPuck().position, handPuck().face === "on" ? "off" : "on"));
   on("lift", () => table && putPuck(null));
   on("lid", () => table && doAct({ lid: table.lid === "open" ? "closed" : "open" }));
   for (const value of [1, 2])

@@ -1,0 +1,79 @@
+"""Raises an alert when a condition has lasted, and clears it when it is put right. Time comes in with the call."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from device.alert_conditions import GraceTimes, conditions, undetermined
+from device.condition import Condition
+from device.dice_control import reserve_conditions
+from device.dice_control.dice_rules import DiceRules
+from device.dice_control.reserve_conditions import ReserveTimes
+from device.session import Entry, Session
+
+# When what is wrong changes while the alert stands, such as a puck that is put on another wrong box.
+CHANGED_MS = 1_000
+
+
+@dataclass
+class _Pending:
+    epoch: Any
+    detail: dict[str, Any]
+    since_ms: int
+
+
+class AlertWatch:
+    """One session's watch. What it remembers is only for how long something has been wrong."""
+
+    def __init__(self, grace: GraceTimes, reserve: ReserveTimes, dice_rules: DiceRules) -> None:
+        self._grace = grace
+        self._reserve = reserve
+        self._dice_rules = dice_rules
+        self._pending: dict[str, _Pending] = {}
+        self._looked_at_seq = -1
+        self._next_ms: int | None = None
+
+    def wants(self, session: Session, now_ms: int) -> bool:
+        """Whether a look is worth it: something has happened, or a grace time has run out."""
+        return session.seq != self._looked_at_seq or (self._next_ms is not None and now_ms >= self._next_ms)
+
+    def look(self, session: Session, now_ms: int) -> list[Entry]:
+        """The alerts to raise and to clear now, already taken on by the session. `now_ms` never goes back."""
+        entries: list[Entry] = []
+        context = session.dice_context(self._dice_rules)
+        present = [
+            *conditions(session, self._grace),
+            *reserve_conditions.conditions(session.dice, context, self._reserve),
+        ]
+        due: list[int] = []
+        for condition in present:
+            at_ms = self._due_ms(session, condition, now_ms)
+            if at_ms is None:
+                continue
+            if now_ms >= at_ms:
+                entries += session.raise_alert(condition.alert, condition.text, condition.detail)
+            else:
+                due.append(at_ms)
+        names = {condition.alert for condition in present}
+        self._pending = {name: pending for name, pending in self._pending.items() if name in names}
+        for name, raised in list(session.alerts.items()):
+            if not raised["latched"] and name not in names and name not in undetermined(session):
+                entries += session.clear_alert(name)
+        self._looked_at_seq = session.seq
+        self._next_ms = min(due, default=None)
+        return entries
+
+    def _due_ms(self, session: Session, condition: Condition, now_ms: int) -> int | None:
+        """When the condition becomes an alert; None where the alert that stands says all."""
+        raised = session.alerts.get(condition.alert)
+        pending = self._pending.get(condition.alert)
+        if pending is None or pending.epoch != condition.epoch:
+            pending = _Pending(condition.epoch, condition.detail, now_ms)
+        elif pending.detail != condition.detail:
+            since_ms = pending.since_ms if raised is None else now_ms
+            pending = _Pending(condition.epoch, condition.detail, since_ms)
+        self._pending[condition.alert] = pending
+        if raised is None:
+            return pending.since_ms + condition.grace_ms
+        if raised["detail"] == condition.detail:
+            return None
+        return pending.since_ms + min(condition.grace_ms, CHANGED_MS)

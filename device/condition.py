@@ -1,0 +1,19 @@
+"""What is wrong at a table and not yet an alert."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something that is wrong now. `alert` names it, one alert a name; `text` says what it is and what to do.
+
+    What stands before a colon in the name is its kind. `detail` is what the record keeps of it. It becomes an alert
+    when it has lasted for `grace_ms`; that time starts anew when `epoch` changes.
+    """
+
+    alert: str
+    text: str
+    detail: dict[str, Any]
+    grace_ms: int
+    epoch: Any = None

@@ -1,0 +1,158 @@
+// The hardware: every input and lamp with its pin and what it is now, and the I/O node. Read only while it is open.
+
+import { TEXT } from "./console_text.js";
+import { button, byId, draw, plain, render, sentence } from "./console_state.js";
+import { addDialog } from "./dialogs.js";
+import { pageBy } from "./scrolling.js";
+import { element, get } from "./terminal.js";
+
+const READ_EVERY_MS = 1000;
+const PARTS = ["inputs", "lamps", "node"];
+
+let part = PARTS[0];
+let hardware = null; // as the terminal told it last
+let answered = true;
+let opening = 0; // which opening of the dialog reads; one that was closed reads no more
+let timer = 0;
+
+async function read(turn) {
+  const told = await get("/api/hardware").catch(() => null);
+  if (turn !== opening) return;
+  answered = told !== null;
+  hardware = told ?? hardware;
+  timer = setTimeout(read, READ_EVERY_MS, turn);
+  render();
+}
+
+function stopReading() {
+  opening += 1;
+  clearTimeout(timer);
+}
+
+function choosePart(next) {
+  part = next;
+  byId("hardware-body").scrollTop = 0;
+  render();
+}
+
+const isFaulty = ({ unavailable, stuck = false }) => unavailable !== null || stuck;
+const longName = (name) => TEXT.status_buttons[name] ?? sentence(plain(name));
+/** The name without its group where the group is said beside it: puck_off is OFF in the row of the puck. */
+const shortName = (name) => longName(name.replace(/^((second_)?puck|box|dice_key|slot)_/, ""));
+
+function levelOf({ active, unavailable, stuck }) {
+  if (unavailable !== null) return "unavailable";
+  if (stuck) return "stuck";
+  return active === null ? "unknown" : active ? "active" : "inactive";
+}
+
+function inputTile(input) {
+  const level = levelOf(input);
+  const counted = [
+    [TEXT.lost_edges, input.lost_edges],
+    [TEXT.glitches, input.glitches],
+  ].filter(([, count]) => count > 0);
+  return element(
+    "li",
+    { "data-testid": `input-${input.name}`, "data-level": level },
+    element("b", {}, shortName(input.name)),
+    element("span", {}, input.pin),
+    element("strong", {}, TEXT.levels[level]),
+    ...counted.map(([say, count]) => element("small", {}, say(count))),
+  );
+}
+
+function inputParts() {
+  const faults = hardware.inputs.filter(isFaulty);
+  const groups = [...new Set(hardware.inputs.map(({ group }) => group))];
+  return [
+    ...faults.map((input) =>
+      element("p", { class: "fault" }, input.unavailable ?? TEXT.input_stuck(plain(input.name), input.pin)),
+    ),
+    ...groups.map((group) =>
+      element(
+        "section",
+        { class: "board", "data-group": group },
+        element("h2", {}, TEXT.input_groups[group] ?? plain(group)),
+        element("ul", {}, ...hardware.inputs.filter((input) => input.group === group).map(inputTile)),
+      ),
+    ),
+  ];
+}
+
+function lampRow(lamp) {
+  const level = lamp.unavailable !== null ? "unavailable" : lamp.lit ? "lit" : "dark";
+  return element(
+    "li",
+    { "data-testid": `lamp-${lamp.name}`, "data-level": level },
+    element("i", {}),
+    element(
+      "span",
+      {},
+      element("b", {}, longName(lamp.name)),
+      element("em", {}, TEXT.pin_and_level(lamp.pin, TEXT.lamp_levels[level])),
+    ),
+    element("small", {}, lamp.unavailable ?? lamp.meaning),
+  );
+}
+
+const counterName = (name) => TEXT.counters[name] ?? sentence(plain(name));
+
+function nodeFacts() {
+  const { node } = hardware;
+  const facts = [
+    [TEXT.pin_library, hardware.pin_library],
+    [TEXT.node, TEXT[`node_${node.state}`]],
+    [TEXT.node_port, node.port],
+    [TEXT.node_device, node.device],
+    [TEXT.node_firmware, node.firmware],
+    [TEXT.node_configuration, node.configuration],
+    [TEXT.node_error, node.error],
+    ...Object.entries(node.counters ?? {}).map(([name, count]) => [counterName(name), count]),
+  ];
+  return facts
+    .filter(([, value]) => value !== null && value !== undefined)
+    .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]);
+}
+
+function renderHardware() {
+  byId("hardware-silent").hidden = answered;
+  byId("hardware-body").classList.toggle("stale", !answered);
+  const faults = {
+    inputs: hardware?.inputs.filter(isFaulty).length ?? 0,
+    lamps: hardware?.lamps.filter(isFaulty).length ?? 0,
+    node: Number(hardware?.node.state === "offline"),
+  };
+  draw("hardware-parts", [part, faults], () => {
+    byId("hardware-parts").replaceChildren(
+      ...PARTS.map((name) => {
+        const count = faults[name] > 0 ? element("b", {}, faults[name]) : null;
+        const words = element("span", {}, TEXT.hardware_parts[name], count);
+        return button(`hardware-${name}`, words, () => choosePart(name), { pressed: name === part });
+      }),
+    );
+  });
+  draw("hardware", [part, hardware], () => {
+    byId("hardware-body").dataset.part = part;
+    if (hardware === null) byId("hardware-body").replaceChildren(element("p", {}, TEXT.hardware_reading));
+    else if (part === "inputs") byId("hardware-body").replaceChildren(...inputParts());
+    else if (part === "lamps") byId("hardware-body").replaceChildren(element("ul", {}, ...hardware.lamps.map(lampRow)));
+    else byId("hardware-body").replaceChildren(element("dl", { "data-testid": "hardware-facts" }, ...nodeFacts()));
+  });
+}
+
+export function buildHardware() {
+  pageBy(byId("hardware-body"), byId("hardware-more"), () => byId("hardware-body").querySelectorAll("li, dd"));
+  addDialog("hardware", {
+    begin: () => {
+      hardware = null;
+      answered = true;
+      read(opening);
+    },
+    end: stopReading,
+    render: renderHardware,
+    digit: (digit) => {
+      if (digit >= 1 && digit <= PARTS.length) choosePart(PARTS[digit - 1]);
+    },
+  });
+}

@@ -1,0 +1,141 @@
+"""What every decision needs: the set and the dice that an action means, the people, and the facts of an event."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from device.dice_control.dice_context import Context
+from device.dice_control.dice_state import DiceSet, DiceState
+from engine_lite.refusal import Refused
+
+PLACE_WORDS = {
+    "store": "in the store",
+    "reserve": "in the reserve",
+    "play": "in play",
+    "offered": "before the shooter",
+    "floor": "on the floor",
+    "inspection": "under inspection",
+    "missing": "missing",
+    "withdrawn": "withdrawn",
+    "cancelled": "cancelled",
+    "destroyed": "destroyed",
+}
+IN_PLAY = 2
+
+
+def find_set(state: DiceState, parts: Mapping[str, Any]) -> tuple[str, DiceSet]:
+    """The set that is named, or the only one at the table. Raises Refused."""
+    name = parts.get("set")
+    if name is None:
+        there = [name for name, _ in state.sets_at_table()]
+        if not there:
+            raise Refused("unknown_set", "no set of dice is at the table; place one, or name the set")
+        if len(there) > 1:
+            raise Refused("unknown_set", f"sets {' and '.join(there)} are at the table; name the set")
+        name = there[0]
+    if name not in state.sets:
+        raise Refused("unknown_set", f"no set {name} was received")
+    return name, state.sets[name]
+
+
+def check_dice(state: DiceState, name: str, dice: Iterable[str], places: tuple[str, ...] | None = None) -> None:
+    """Refuse a die that is not of the set, or not in one of these places."""
+    dice_set = state.sets[name]
+    for die in dice:
+        if die not in dice_set.dice:
+            elsewhere = [
+                f"; one of this number is {PLACE_WORDS[other.dice[die].place]}, in set {other_name}"
+                for other_name, other in state.sets.items()
+                if die in other.dice and other.numbered_by == "serial"
+            ]
+            has = f"set {name} has {len(dice_set.dice)} dice, {', '.join(dice_set.dice)}"
+            raise Refused("unknown_die", f"{has}, and no die {die}{''.join(elsewhere)}")
+        place = dice_set.dice[die].place
+        if places is not None and place not in places:
+            wanted = " or ".join(PLACE_WORDS[place] for place in places)
+            raise Refused("wrong_place", f"die {die} of set {name} is {PLACE_WORDS[place]}, not {wanted}")
+
+
+def check_in_play(state: DiceState, name: str, targets: Mapping[str, str], *, both: bool = False) -> None:
+    """Refuse what would leave more than two dice in play, or with `both` not two."""
+    after = [(other, die) for other, die in state.at("play") if other != name or targets.get(die, "play") == "play"]
+    after += [(name, die) for die, to in targets.items() if to == "play" and (name, die) not in after]
+    if len(after) > IN_PLAY or (both and len(after) != IN_PLAY):
+        now = ", ".join(f"{die} of set {other}" for other, die in state.at("play")) or "none"
+        raise Refused("two_in_play", f"{len(after)} dice would be in play, not {IN_PLAY}; in play now: {now}")
+
+
+def moves(name: str, dice_set: DiceSet, targets: Mapping[str, str]) -> list[dict[str, str]]:
+    """The changes of place that bring each die where it is to be, in the set's order."""
+    return [
+        {"set": name, "die": die, "from": there.place, "to": targets[die]}
+        for die, there in dice_set.dice.items()
+        if die in targets and targets[die] != there.place
+    ]
+
+
+def game_facts(action: str, parts: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """What stands in every event: the action, the rules, the game, the note."""
+    facts: dict[str, Any] = {
+        "action": action,
+        "rules": context.rules.name,
+        "session": coming_session(context) if for_coming(action, parts) else context.session_number,
+        "shooter": context.shooter,
+        "roll_number": context.roll_number,
+        "rolls_in_series": context.rolls_in_series,
+        "point": context.point,
+        "phase": "come_out" if context.point is None else "point",
+    }
+    if "note" in parts:
+        facts["note"] = parts["note"]
+    return facts
+
+
+def for_coming(action: str, parts: Mapping[str, Any]) -> bool:
+    """Whether an action, done while the table is closed, is for the session to come."""
+    return action in ("on_duty", "place", "offer", "change") or parts.get("count") == "opening"
+
+
+def coming_session(context: Context) -> int:
+    """The session that is on, or comes next."""
+    return context.session_number if context.table_open else context.session_number + 1
+
+
+def signatures(state: DiceState, parts: Mapping[str, Any], context: Context) -> dict[str, str]:
+    """Who did it and who saw it: named, or the two on duty. Raises Refused, also where both are one person."""
+    done_by = parts.get("done_by") or on_duty(state, context, "boxman")
+    seen_by = parts.get("seen_by") or on_duty(state, context, "witness")
+    if done_by is None or seen_by is None:
+        field = "done_by" if done_by is None else "seen_by"
+        raise Refused("needs_name", f"nobody is on duty in this session; say who is, or name {field}")
+    if done_by.casefold() == seen_by.casefold():
+        raise Refused("same_name", f"{done_by} cannot witness what {done_by} did; name another person as seen_by")
+    return {"done_by": done_by, "seen_by": seen_by}
+
+
+def on_duty(state: DiceState, context: Context, role: str) -> str | None:
+    """The boxman or the witness on duty in this session, or while the table is closed in the one before or after."""
+    duty = state.duty
+    if duty is None or duty["session"] not in (context.session_number, coming_session(context)):
+        return None
+    name: str = duty[role]
+    return name
+
+
+def asked(state: DiceState, parts: Mapping[str, Any], context: Context, reason: str) -> dict[str, str | None]:
+    """Who asked for a change of dice: by the reason, where it is not said."""
+    by_reason = {
+        "shooter_request": "shooter",
+        "player_request": "player",
+        "inspector_request": "inspector",
+        # The shooter chooses among the reserve.
+        "die_off_table": "shooter",
+    }
+    who = parts.get("asked_by", by_reason.get(reason, "boxman"))
+    known = {"shooter": context.shooter, "boxman": parts.get("done_by") or on_duty(state, context, "boxman")}
+    return {"asked_by": who, "asked_by_name": parts.get("asked_by_name", known.get(who))}
+
+
+def opening_seq(state: DiceState, *, reserve: bool) -> int | None:
+    """The opening that something belongs to which takes dice from the reserve or puts them there."""
+    opening = state.current_opening() if reserve else None
+    return None if opening is None else opening.seq

@@ -1,0 +1,301 @@
+"""A gaming day's account of its dice, as New Jersey 13:69E-1.16 asks for it, out of the dice log's rows.
+
+For each set and in sum, in numbers of dice:
+
+  at the beginning + received - destroyed = at the end
+  at the end = in store + in reserve + in play + elsewhere at the table + missing + withdrawn + cancelled
+
+The first line counts what the events say was moved, the second counts dice where they lie. They agree unless the
+journal moves a die from where it was not; then the difference is named. A die that is cancelled, withdrawn or missing
+has still to be accounted for; one that is destroyed no longer.
+
+A gaming day begins at an hour of local time, 06:00 unless said otherwise, and ends when the next begins: a casino's
+day is not over at midnight. Local is the zone that is handed in; None is the machine's own.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.dice_state import AT_TABLE, PLACES
+
+DAY_BEGINS = time(6)
+USE_MAX = timedelta(hours=24)
+# Places at the table apart from reserve and play.
+ELSEWHERE_AT_TABLE = ("offered", "floor", "inspection")
+CHANGES = ("swap", "change", "offer")
+COUNTS = ("count_opening", "count_closing", "count_check")
+
+
+@dataclass(frozen=True)
+class GamingDay:
+    """A day from `starts`, which is part of it, to `ends`, which is not."""
+
+    date: date
+    starts: datetime
+    ends: datetime
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a moment is part of the day."""
+        return self.starts <= moment < self.ends
+
+
+def gaming_day(day: date, begins: time = DAY_BEGINS, zone: tzinfo | None = None) -> GamingDay:
+    """The gaming day that begins on `day`. With a change to or from summer time it has 23 or 25 hours.
+
+    Raises ValueError or OverflowError where the day is beyond the calendar.
+    """
+    return GamingDay(day, local(datetime.combine(day, begins), zone), local(day_after(day, begins), zone))
+
+
+def day_after(day: date, begins: time) -> datetime:
+    """When the day after begins, without a zone."""
+    return datetime.combine(day + timedelta(days=1), begins)
+
+
+def local(moment: datetime, zone: tzinfo | None) -> datetime:
+    """A moment in the zone; one that has no zone is taken to be of it."""
+    if moment.tzinfo is None and zone is not None:
+        return moment.replace(tzinfo=zone)
+    return moment.astimezone(zone)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An event that moves a die from `source` (None: receives it) which lay in `was` (None: was never received)."""
+
+    seq: int
+    set_name: str
+    die: str
+    source: str | None
+    was: str | None
+
+
+@dataclass
+class SetDay:
+    """A set's day, or the sum of all: numbers of dice.
+
+    `beginning` and `end` are by place; `moved` by (from, to). `since` is when the first of its dice came to the table,
+    where some are there at the day's end; `longest` the longest time it lay there without a break that ended on this
+    day or went on at its end.
+    """
+
+    name: str
+    beginning: Counter[str] = field(default_factory=Counter)
+    received: int = 0
+    moved: Counter[tuple[str, str]] = field(default_factory=Counter)
+    end: Counter[str] = field(default_factory=Counter)
+    since: datetime | None = None
+    longest: timedelta = timedelta(0)
+    differences: list[Difference] = field(default_factory=list)
+
+    def into(self, place: str) -> int:
+        """How many dice came to a place, from all others."""
+        return sum(number for (_, target), number in self.moved.items() if target == place)
+
+    def out_of(self, place: str) -> int:
+        """How many dice left a place, to all others."""
+        return sum(number for (source, _), number in self.moved.items() if source == place)
+
+    @property
+    def distributed(self) -> int:
+        """Dice that came from the store to the table."""
+        return sum(self.moved["store", place] for place in AT_TABLE)
+
+    @property
+    def returned(self) -> int:
+        """Dice that went from the table back to the store."""
+        return sum(self.moved[place, "store"] for place in AT_TABLE)
+
+    @property
+    def held_at_beginning(self) -> int:
+        """Dice to account for when the day begins."""
+        return _held(self.beginning)
+
+    @property
+    def held_at_end(self) -> int:
+        """Dice to account for when the day ends, counted where they lie."""
+        return _held(self.end)
+
+    @property
+    def elsewhere_at_table(self) -> int:
+        """Dice at the table that are neither in play nor in the reserve at the day's end."""
+        return sum(self.end[place] for place in ELSEWHERE_AT_TABLE)
+
+    @property
+    def over_24_hours(self) -> bool:
+        """Whether the set was in use at the table for longer than USE_MAX."""
+        return self.longest > USE_MAX
+
+    @property
+    def balances(self) -> bool:
+        """Whether what was moved leads from the beginning to the end, at every place."""
+        return not self.differences and (
+            self.held_at_beginning + self.received + self.out_of("destroyed") - self.into("destroyed")
+            == self.held_at_end
+            and all(
+                self.beginning[place]
+                + (self.received if place == "store" else 0)
+                + self.into(place)
+                - self.out_of(place)
+                == self.end[place]
+                for place in PLACES
+            )
+        )
+
+    @property
+    def concerns_day(self) -> bool:
+        """Whether there is anything to account for."""
+        return bool(self.held_at_beginning or self.received or self.moved or self.held_at_end or self.differences)
+
+
+def _held(places: Counter[str]) -> int:
+    return sum(number for place, number in places.items() if place != "destroyed")
+
+
+@dataclass(frozen=True)
+class DayReport:
+    """The account of a gaming day, with what else an inspector looks at.
+
+    `is_over`: the journal reaches beyond the day's end. `free_clock` are events whose clock was not synced.
+    """
+
+    day: GamingDay
+    is_over: bool
+    sets: tuple[SetDay, ...]
+    total: SetDay
+    rows: tuple[LogRow, ...]
+    openings: tuple[Opening, ...]
+
+    @property
+    def counts(self) -> list[LogRow]:
+        """Opening, closing and other counts."""
+        return [row for row in self.rows if row.what in COUNTS]
+
+    @property
+    def changes(self) -> list[LogRow]:
+        """Swaps, changes and offers of dice."""
+        return [row for row in self.rows if row.what in CHANGES]
+
+    @property
+    def against_rule(self) -> list[LogRow]:
+        """All that was done against a rule."""
+        return [row for row in self.rows if row.against_rule]
+
+    @property
+    def void_throws(self) -> list[LogRow]:
+        """Void throws with the dice concerned, or without where nobody told of them."""
+        told = {row.belongs_to for row in self.rows if row.what == "void_dice"}
+        return [
+            row for row in self.rows if row.what == "void_dice" or (row.what == "void_throw" and row.seq not in told)
+        ]
+
+    @property
+    def unexplained(self) -> list[Opening]:
+        """Openings that nobody has explained until now."""
+        return [opening for opening in self.openings if not opening.is_explained]
+
+    @property
+    def explained_late(self) -> list[Opening]:
+        """Openings that a supervisor has explained after the alert."""
+        return [opening for opening in self.openings if opening.late and opening.is_explained]
+
+    @property
+    def free_clock(self) -> list[LogRow]:
+        """What was done while the clock was not synced."""
+        return [row for row in self.rows if row.clock == "free"]
+
+    @property
+    def balances(self) -> bool:
+        """Whether every set's account balances."""
+        return self.total.balances and all(dice_set.balances for dice_set in self.sets)
+
+
+def day_report(found: History, day: GamingDay) -> DayReport:
+    """The account of a day. A day before or after the journal has one too: nothing happens in it."""
+    ledger = _Ledger()
+    rows = [row for row in found.rows if day.holds(row.at)]
+    ledger.apply(row for row in found.rows if row.at < day.starts)
+    accounts = ledger.begin_day()
+    ledger.apply(rows)
+    is_over = found.last_at is not None and found.last_at >= day.ends
+    # A day that is not over ends, for now, with the journal.
+    until = day.ends if is_over else max(day.starts, found.last_at or day.starts)
+    ledger.end_day(until)
+    sets = tuple(account for account in accounts.values() if account.concerns_day)
+    seqs = {row.seq for row in rows}
+    openings = tuple(opening for opening in found.openings if opening.row.seq in seqs)
+    return DayReport(day, is_over, sets, _sum(sets), tuple(rows), openings)
+
+
+def _sum(sets: Sequence[SetDay]) -> SetDay:
+    total = SetDay("")
+    for dice_set in sets:
+        total.beginning += dice_set.beginning
+        total.received += dice_set.received
+        total.moved += dice_set.moved
+        total.end += dice_set.end
+        total.differences += dice_set.differences
+    return total
+
+
+class _Ledger:
+    """Where every die lies, and between the beginning of a day and its end what was moved."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, dict[str, str]] = {}
+        self._since: dict[str, datetime] = {}
+        self._accounts: dict[str, SetDay] | None = None
+
+    def begin_day(self) -> dict[str, SetDay]:
+        """The accounts of all sets, which fill from now on."""
+        self._accounts = {name: SetDay(name, Counter(dice.values())) for name, dice in self._places.items()}
+        return self._accounts
+
+    def end_day(self, until: datetime) -> None:
+        """Close the accounts."""
+        for name, account in (self._accounts or {}).items():
+            account.end = Counter(self._places.get(name, {}).values())
+            account.since = self._since.get(name)
+            if account.since is not None:
+                account.longest = max(account.longest, until - account.since)
+
+    def apply(self, rows: Iterable[LogRow]) -> None:
+        """Take what rows say was received and moved."""
+        for row in rows:
+            if row.what == "received" and row.set_name is not None:
+                self._receive(row, row.set_name)
+            for move in row.moves:
+                self._move(row, move.set_name, move.die, move.source, move.target)
+
+    def _account(self, name: str) -> SetDay | None:
+        return None if self._accounts is None else self._accounts.setdefault(name, SetDay(name))
+
+    def _receive(self, row: LogRow, name: str) -> None:
+        dice = self._places.setdefault(name, {})
+        account = self._account(name)
+        for die in row.dice:
+            if die in dice:
+                if account is not None:
+                    account.differences.append(Difference(row.seq, name, die, None, dice[die]))
+                continue
+            dice[die] = "store"
+            if account is not None:
+                account.received += 1
+
+    def _move(self, row: LogRow, name: str, die: str, source: str, target: str) -> None:
+        dice = self._places.setdefault(name, {})
+        was = dice.get(die)
+        account = self._account(name)
+        if account is not None:
+            account.moved[source, target] += 1
+            if was != source:
+                account.differences.append(Difference(row.seq, name, die, source, was))
+        dice[die] = target
+        at_table = any(place in AT_TABLE for place in dice.values())
+        if at_table:
+            self._since.setdefault(name, row.at)
+        elif (since := self._since.pop(name, None)) is not None and account is not None:
+            account.longest = max(account.longest, row.at - since)

@@ -1,0 +1,162 @@
+"""The dice log: every set, every die and where it is, every opening of the reserve and its reason.
+
+Pure: no I/O, no clock. `decide` says which journal event follows from an action of the console (see `dice_actions`)
+and changes nothing; `take` applies an event, live and in a replay alike, and nothing else changes the state. One
+action is one event, so that nothing can be half recorded.
+
+The journal events
+==================
+In every event of this page:
+
+  action        the action it follows from: swap, change, offer ... (`dice_actions`)
+  rules         the rules it was judged by: "es-1979"
+  session       number of the table's session; of what is done for the next one while the table is closed (dice_duty,
+                dice_set_placed, dice offered, an opening count) the number of that one
+  shooter, roll_number, rolls_in_series, point, phase      the game then; phase is "come_out" or "point"
+  done_by, seen_by   two different names
+  note          free text; only where one was given
+  against_rule  [{"rule", "article", "text"}], one for each rule it breaks; only where it breaks one. The article is
+                "house" where the regulation is silent.
+
+In every event about dice:
+
+  set           name of the set
+  moves         [{"set", "die", "from", "to"}], one for each die that changes its place. `die` is its serial number, or
+                "1", "2" ... where the dice of the set carry none. Places: store, reserve, play, offered, floor,
+                inspection, missing, withdrawn, cancelled, destroyed.
+  opening       seq of the reserve_opened event it belongs to, null where there is none
+  reason        why, one of REASONS; it explains that opening too
+
+dice_duty            boxman, witness: who is at the table; their names stand in the events that follow in this session,
+                     where no other is given. (Without `set` and what goes with it; done_by and seen_by are these two.)
+dice_set_received    dice ["004711", ...], numbered_by "serial" | "set", maker, colour, house_mark | null,
+                     edge_hundredths_mm | null. The dice are in the store. (No moves, opening, reason.)
+dice_set_inspected   dice [the dice looked at], unsound {die: what is wrong}, sound [dice], checks {name: true | false},
+                     not_checked [names], instruments {"micrometer": {"sound": bool, "showed": text}, ...},
+                     edges_hundredths_mm {die: n}, moves (empty, or where the dice went: reserve, play, withdrawn)
+dice_set_placed      the set is brought to the table: moves store -> reserve
+dice_moved           action is one of
+                       swap        out [dice], in [dice], asked_by, asked_by_name | null
+                       change      offered [dice], taken [dice], asked_by, asked_by_name | null: dice were put before
+                                   the shooter, who took two; the others went back to the reserve in sight of all
+                       offer       offered [dice], asked_by, asked_by_name | null: they lie before the shooter now
+                       off_table   a die left the table outside a throw: moves -> floor
+                       found       moves floor or missing -> inspection (or where it was put instead)
+                       missing     moves -> missing: looked for and not found
+                       correction  the log is put right after a count; `count` is the count's seq, or null
+dice_counted         count "opening" | "closing" | "check", seen {place: [dice]}, expected {place: [dice]},
+                     difference [{"die", "log": place | null, "seen": place | null}]; log null: no die of this set;
+                     seen null: not there. moves is empty: a count moves nothing.
+dice_set_moved       to "store" | "withdrawn" | "cancelled" | "destroyed", moves
+void_dice            a void throw and its dice: no_roll (seq of the no_roll event), no_roll_reason ("in_dice_cup" ...),
+                     dice [dice], moves: off_table play -> floor, broken play -> inspection, otherwise none;
+                     reason die_off_table (also for in_dice_cup, with the opening), damage, or null
+reserve_explained    opening, reason, explained_as "boxman" | "supervisor", done_by, late (true: the alert had been
+                     raised, and only a supervisor ends it). (No set, moves, seen_by.)
+
+`take` also wants these, in their order: reserve_opened, reserve_closed, slots (the lid and the slot sensors) and
+alert_raised (of which it notes reserve_unexplained:<seq>).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from device.dice_control import die_decisions, set_decisions
+from device.dice_control.action_facts import game_facts, on_duty
+from device.dice_control.dice_context import Context
+from device.dice_control.dice_state import DiceState
+from device.dice_control.dice_view import dice_view
+from engine_lite.refusal import Refused
+
+Entry = tuple[str, dict[str, Any]]
+
+EVENTS = (
+    "dice_duty",
+    "dice_set_received",
+    "dice_set_inspected",
+    "dice_set_placed",
+    "dice_moved",
+    "dice_counted",
+    "dice_set_moved",
+    "void_dice",
+    "reserve_explained",
+)
+
+
+class DiceLog:
+    """One table's dice log. Read `state` freely; change it only by `take`."""
+
+    def __init__(self) -> None:
+        self.state = DiceState()
+
+    def decide(self, action: dict[str, Any], context: Context) -> list[Entry]:
+        """The event that follows from an action of the right shape (`dice_actions.parse_action`); nothing changes.
+
+        Raises Refused for what cannot be. What a rule forbids is not refused: the event says `against_rule`.
+        """
+        ((name, parts),) = action.items()
+        return [_DECISIONS[name](self.state, parts, context)]
+
+    def take(self, kind: str, data: Mapping[str, Any], seq: int) -> None:
+        """Apply an event. ValueError or KeyError: it does not follow from those before it."""
+        self.state.take(kind, data, seq)
+
+    def view(self, context: Context) -> dict[str, Any]:
+        """The log for a screen (`dice_view`)."""
+        return dice_view(self.state, context)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The whole state as plain values: equal after a replay of the events."""
+        return asdict(self.state)
+
+
+def _on_duty(_state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    boxman, witness = parts["boxman"], parts["witness"]
+    if boxman.casefold() == witness.casefold():
+        raise Refused("same_name", f"{boxman} cannot be boxman and witness at once; name another person as witness")
+    said = {"boxman": boxman, "witness": witness, "done_by": boxman, "seen_by": witness}
+    return "dice_duty", game_facts("on_duty", parts, context) | said
+
+
+def _explain(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    asked = parts.get("opening")
+    waiting = [opening for opening in state.openings if opening.waits and asked in (None, opening.seq)]
+    if not waiting:
+        said = "no opening of the reserve" if asked is None else f"the opening of event {asked}"
+        waits = "waits for a reason" if asked is None else "does not wait for a reason"
+        raise Refused("no_opening", f"{said} {waits}")
+    boxman = on_duty(state, context, "boxman")
+    done_by = parts.get("done_by") or boxman
+    if done_by is None:
+        raise Refused("needs_name", "nobody is on duty in this session; say who is, or name done_by")
+    if parts["as"] == "supervisor" and boxman is not None and done_by.casefold() == boxman.casefold():
+        raise Refused("same_name", f"{done_by} is the boxman on duty; a supervisor must explain this opening")
+    data = game_facts("explain", parts, context)
+    data |= {
+        "opening": waiting[-1].seq,
+        "reason": parts["reason"],
+        "explained_as": parts["as"],
+        "late": waiting[-1].late,
+        "done_by": done_by,
+    }
+    return "reserve_explained", data
+
+
+_DECISIONS: dict[str, Callable[[DiceState, Mapping[str, Any], Context], Entry]] = {
+    "on_duty": _on_duty,
+    "receive": set_decisions.receive,
+    "inspect": set_decisions.inspect,
+    "place": set_decisions.place,
+    "offer": die_decisions.offer,
+    "change": die_decisions.change,
+    "swap": die_decisions.swap,
+    "off_table": die_decisions.off_table,
+    "void_throw": die_decisions.void_throw,
+    "found": die_decisions.found,
+    "missing": die_decisions.missing,
+    "correction": die_decisions.correction,
+    "count": set_decisions.count,
+    "remove": set_decisions.remove,
+    "explain": _explain,
+}

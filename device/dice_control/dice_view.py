@@ -1,0 +1,68 @@
+"""The dice log for a screen."""
+
+from dataclasses import asdict
+from typing import Any
+
+from device.dice_control import rule_judgement as judge
+from device.dice_control.action_facts import coming_session, on_duty
+from device.dice_control.dice_context import Context
+from device.dice_control.dice_rules import REASONS, DiceRules
+from device.dice_control.dice_state import DiceSet, DiceState
+
+GONE = ("cancelled", "destroyed")
+
+
+def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
+    """Plain values: the rules, who is on duty, the sets that are not gone, the reserve, openings, reasons, counts.
+
+    `needs` of a set is what it lacks for use in this session, each with its article; a reason's `allowed` is whether a
+    change of dice for it is allowed now.
+    """
+    rules = context.rules
+    boxman = on_duty(state, context, "boxman")
+    return {
+        "rules": {
+            "name": rules.name,
+            "title": rules.title,
+            "in_set": rules.in_set.said(),
+            "in_reserve": rules.in_reserve.said(),
+            "checks": {name: {"text": check.text, "article": check.article} for name, check in rules.checks.items()},
+            "checks_after_floor": list(rules.after_floor.checks),
+            "instruments": list(rules.inspection.instruments),
+        },
+        "duty": None if boxman is None else {"boxman": boxman, "witness": on_duty(state, context, "witness")},
+        "sets": [
+            _set(rules, name, dice_set, context)
+            for name, dice_set in state.sets.items()
+            if len(dice_set.at(*GONE)) < len(dice_set.dice)
+        ],
+        "reserve": {"open": state.reserve_open, "dice": len(state.at("reserve")), "slots": state.slots},
+        "openings": [asdict(opening) for opening in state.openings],
+        "reasons": [_reason(reason, context) for reason in REASONS],
+        "last_change": state.last_change,
+        "counts": dict(state.counts),
+    }
+
+
+def _set(rules: DiceRules, name: str, dice_set: DiceSet, context: Context) -> dict[str, Any]:
+    at_hand = dice_set.at("store", "reserve", "play", "offered", "inspection")
+    needs = list(judge.set_unfit(rules, name, dice_set, coming_session(context), len(at_hand)))
+    needs += judge.not_inspected(rules, name, dice_set, at_hand)
+    return {
+        "set": name,
+        "maker": dice_set.maker,
+        "colour": dice_set.colour,
+        "house_mark": dice_set.house_mark,
+        "numbered_by": dice_set.numbered_by,
+        "dice": [{"die": die, "place": said.place, "state": said.state} for die, said in dice_set.dice.items()],
+        "needs": needs,
+    }
+
+
+def _reason(reason: str, context: Context) -> dict[str, Any]:
+    change = context.rules.changes.get(reason)
+    if change is None:
+        # The reserve is opened for it, but no dice are changed.
+        return {"reason": reason, "allowed": True, "article": None}
+    allowed = change.come_out if context.point is None else change.during_series
+    return {"reason": reason, "allowed": allowed, "article": change.article}

@@ -1,0 +1,203 @@
+"""What follows from an action on a set: received, inspected, brought to the table, counted, taken away."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from device.dice_control import rule_judgement as judge
+from device.dice_control.action_facts import (
+    PLACE_WORDS,
+    check_dice,
+    check_in_play,
+    coming_session,
+    find_set,
+    game_facts,
+    moves,
+    opening_seq,
+    signatures,
+)
+from device.dice_control.dice_context import Context
+from device.dice_control.dice_state import DiceState
+from engine_lite.refusal import Refused
+
+Entry = tuple[str, dict[str, Any]]
+
+# A new set every day for a quarter of a century.
+SETS_MAX = 10_000
+AT_HAND = ("store", "reserve", "play", "offered", "inspection")
+# From where dice are taken away to where.
+REMOVED_FROM = {
+    "store": ("reserve", "play", "offered", "inspection"),
+    "withdrawn": AT_HAND,
+    "cancelled": ("store", "withdrawn"),
+    "destroyed": ("store", "withdrawn", "cancelled"),
+}
+
+
+def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    """A set arrives in the store."""
+    name, number, serials = parts["set"], parts["dice"], parts.get("serials")
+    if name in state.sets:
+        known = state.sets[name]
+        raise Refused("set_exists", f"set {name} was received already, with {len(known.dice)} dice; name it otherwise")
+    if len(state.sets) >= SETS_MAX:
+        raise Refused("too_many_sets", f"the log holds {SETS_MAX} sets, and no more")
+    if serials is not None:
+        if len(serials) != number:
+            more = f"; {', '.join(serials[number:])} too many" if len(serials) > number else ""
+            raise Refused(
+                "wrong_number", f"set {name} is to have {number} dice, but {len(serials)} serials are given{more}"
+            )
+        _check_new_serials(state, serials, parts["maker"])
+    data = game_facts("receive", parts, context) | signatures(state, parts, context)
+    data |= {
+        "set": name,
+        "dice": list(serials) if serials is not None else [str(number + 1) for number in range(number)],
+        "numbered_by": "set" if serials is None else "serial",
+        "maker": parts["maker"],
+        "colour": parts["colour"],
+        "house_mark": parts.get("house_mark"),
+        "edge_hundredths_mm": parts.get("edge_hundredths_mm"),
+    }
+    return "dice_set_received", data
+
+
+def _check_new_serials(state: DiceState, serials: list[str], maker: str) -> None:
+    for name, dice_set in state.sets.items():
+        if dice_set.numbered_by != "serial" or dice_set.maker.casefold() != maker.casefold():
+            continue
+        for serial in serials:
+            if serial in dice_set.dice:
+                where = PLACE_WORDS[dice_set.dice[serial].place]
+                raise Refused("serial_exists", f"serial {serial} of {dice_set.maker} is {where} already, in set {name}")
+
+
+def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    """Dice are inspected; those found unsound stay where they are, unless all are withdrawn."""
+    rules = context.rules
+    name, dice_set = find_set(state, parts)
+    dice = parts.get("dice", dice_set.at(*AT_HAND))
+    check_dice(state, name, dice, AT_HAND)
+    if not dice:
+        raise Refused("wrong_place", f"no die of set {name} is at hand to be inspected")
+    checks, edges = dict(parts["checks"]), dict(parts.get("edges_hundredths_mm", {}))
+    instruments = dict(parts.get("instruments", {}))
+    if unknown := [check for check in checks if check not in rules.checks]:
+        raise Refused("unknown_check", f"{unknown[0]} is no check of {rules.name}; they are {', '.join(rules.checks)}")
+    unsound = dict(parts.get("unsound", {}))
+    for die in (*unsound, *edges):
+        if die not in dice:
+            raise Refused("unknown_die", f"die {die} is not among those inspected: {', '.join(dice)}")
+    broken: list[judge.Broken] = []
+    for die, edge in edges.items():
+        for wrong in judge.edge_wrong(rules, f"Die {die} of set {name}", edge):
+            broken.append(wrong)
+            unsound.setdefault(die, wrong["text"])
+    failed = [f"not {rules.checks[check].text}" for check, good in checks.items() if not good]
+    failed += [
+        f"{instrument.replace('_', ' ')}: {said['showed']}"
+        for instrument, said in instruments.items()
+        if not said["sound"]
+    ]
+    if failed and not unsound:
+        # Which die it was is not said, so it may be any of them.
+        unsound = {die: "; ".join(failed) for die in dice}
+    sound = [die for die in dice if die not in unsound]
+    returning = all(dice_set.dice[die].place == "inspection" for die in dice)
+    broken += judge.inspection_short(rules, checks, instruments, returning=returning)
+    then = parts.get("then")
+    if then in ("reserve", "play") and (stored := [die for die in dice if dice_set.dice[die].place == "store"]):
+        raise Refused("wrong_place", f"die {stored[0]} of set {name} is in the store; place the set at the table first")
+    targets = {} if then is None else dict.fromkeys(dice if then == "withdrawn" else sound, then)
+    check_in_play(state, name, targets)
+    reason = parts.get("reason", "die_off_table" if returning else "new_set")
+    in_reserve = then == "reserve" or any(dice_set.dice[die].place == "reserve" for die in dice)
+    data = _facts("inspect", state, name, parts, context, reason, reserve=in_reserve)
+    data |= {
+        "dice": list(dice),
+        "sound": sound,
+        "unsound": unsound,
+        "checks": checks,
+        "not_checked": [check for check in rules.checks if check not in checks],
+        "instruments": instruments,
+        "edges_hundredths_mm": edges,
+        "moves": moves(name, dice_set, targets),
+    }
+    return "dice_set_inspected", against(data, broken)
+
+
+def place(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    """A set is brought from the store to the table, into the reserve."""
+    name, dice_set = find_set(state, parts)
+    coming = dice_set.at("store")
+    if not coming:
+        there = sorted({PLACE_WORDS[die.place] for die in dice_set.dice.values()})
+        raise Refused("wrong_place", f"no die of set {name} is in the store; they are {' and '.join(there)}")
+    broken = list(judge.set_unfit(context.rules, name, dice_set, coming_session(context), len(coming)))
+    broken += judge.too_many_at_table(context.rules, state, name, len(coming))
+    data = _facts("place", state, name, parts, context, "new_set", reserve=True)
+    data["moves"] = moves(name, dice_set, dict.fromkeys(coming, "reserve"))
+    return "dice_set_placed", against(data, broken)
+
+
+def count(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    """Dice are counted where they lie; what differs from the log is named die by die, and nothing is moved."""
+    name, dice_set = find_set(state, parts)
+    seen: dict[str, list[str]] = {place: list(dice) for place, dice in parts["seen"].items()}
+    expected = {place: dice_set.at(place) for place in dict.fromkeys((*seen, "reserve", "play", "offered"))}
+    expected = {place: dice for place, dice in expected.items() if dice or place in seen}
+    seen_at = {die: place for place, dice in seen.items() for die in dice}
+    expected_at = {die: place for place, dice in expected.items() for die in dice}
+    difference: list[dict[str, Any]] = []
+    for die, there in dice_set.dice.items():
+        if seen_at.get(die) != expected_at.get(die):
+            difference.append({"die": die, "log": there.place, "seen": seen_at.get(die)})
+    difference += [
+        {"die": die, "log": None, "seen": place} for die, place in seen_at.items() if die not in dice_set.dice
+    ]
+    data = _facts("count", state, name, parts, context, "count", reserve=True)
+    data |= {"count": parts["count"], "seen": seen, "expected": expected, "difference": difference, "moves": []}
+    return "dice_counted", data
+
+
+def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
+    """Dice go back to the store, or are withdrawn, cancelled or destroyed.
+
+    When a whole set leaves the table, a die of it that still lies on the floor somewhere is missing.
+    """
+    name, dice_set = find_set(state, parts)
+    to = parts["to"]
+    dice = parts.get("dice", dice_set.at(*REMOVED_FROM[to]))
+    check_dice(state, name, dice, REMOVED_FROM[to])
+    if not dice:
+        wanted = ", ".join(PLACE_WORDS[place] for place in REMOVED_FROM[to])
+        raise Refused("wrong_place", f"no die of set {name} is {wanted}, so none can go {_going(to)}")
+    targets = dict.fromkeys(dice, to)
+    if "dice" not in parts and to in ("store", "withdrawn"):
+        targets |= dict.fromkeys(dice_set.at("floor"), "missing")
+    from_reserve = any(dice_set.dice[die].place == "reserve" for die in dice)
+    data = _facts("remove", state, name, parts, context, parts["reason"], reserve=from_reserve)
+    data |= {"to": to, "moves": moves(name, dice_set, targets)}
+    return "dice_set_moved", data
+
+
+def against(data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
+    """The event's data with the rules that it breaks."""
+    return data | {"against_rule": broken} if broken else data
+
+
+def _facts(
+    action: str,
+    state: DiceState,
+    name: str,
+    parts: Mapping[str, Any],
+    context: Context,
+    reason: str,
+    *,
+    reserve: bool,
+) -> dict[str, Any]:
+    said = {"set": name, "reason": reason, "opening": opening_seq(state, reserve=reserve)}
+    return game_facts(action, parts, context) | said | signatures(state, parts, context)
+
+
+def _going(to: str) -> str:
+    return "back to the store" if to == "store" else f"to the {to} ones"

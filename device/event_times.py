@@ -1,0 +1,21 @@
+"""When things began, for the screen: the wall times of events, which the session itself never looks at."""
+
+from device.event import Event
+
+
+class EventTimes:
+    """Since when the reserve's lid is as it is and each alert stands (RFC 3339, UTC; the clock's quality aside)."""
+
+    def __init__(self) -> None:
+        self.reserve: str | None = None
+        self.alerts: dict[str, str] = {}
+
+    def note(self, event: Event) -> None:
+        """Take a committed event on, in order."""
+        if event.type in ("reserve_opened", "reserve_closed"):
+            self.reserve = event.wall
+        elif event.type == "alert_raised":
+            # Raised again with another text, it still counts from its first time on.
+            self.alerts.setdefault(event.data["alert"], event.wall)
+        elif event.type == "alert_cleared":
+            self.alerts.pop(event.data["alert"], None)

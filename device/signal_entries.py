@@ -1,0 +1,97 @@
+"""What each signal of the hardware means to the session."""
+
+from dataclasses import asdict
+from typing import Any
+
+from device.session import Entry, Origin, Session
+from drivers.signals import (
+    BetStatusKeyed,
+    BoxPicked,
+    ButtonHeldAtStart,
+    DiceEntryAbandoned,
+    DiceKeyed,
+    DieKeyed,
+    EdgeLost,
+    InputAvailable,
+    InputFreed,
+    InputStuck,
+    InputUnavailable,
+    LineNoisy,
+    LineQuiet,
+    NewShooterKeyed,
+    NodeDropped,
+    NodeFound,
+    NodeLost,
+    PuckFault,
+    PuckLifted,
+    PuckMoved,
+    ReserveClosed,
+    ReserveOpened,
+    SlotsSeen,
+    TakeBackKeyed,
+)
+from drivers.table_inputs import Received
+
+# Signals that are journaled with their own fields and nothing else.
+_PLAIN = {
+    NodeLost: "node_lost",
+    NodeFound: "node_found",
+    NodeDropped: "node_dropped",
+    LineNoisy: "line_noisy",
+    LineQuiet: "line_quiet",
+    InputUnavailable: "input_unavailable",
+    InputAvailable: "input_available",
+    InputStuck: "input_stuck",
+    InputFreed: "input_freed",
+    EdgeLost: "edge_lost",
+    ButtonHeldAtStart: "button_held_at_start",
+}
+NODE_DROPPED_TEXT = (
+    "The I/O node had no room for {} changes of its inputs, so keys may have been pressed in vain. "
+    "Compare the last rolls with the table."
+)
+
+
+def entries_of(session: Session, received: Received) -> list[Entry]:
+    """What the session makes of a signal; it has taken the entries on."""
+    signal = received.signal
+    origin = Origin(received.origin, report=received.report)
+    match signal:
+        case PuckMoved():
+            detail = {"initial": signal.initial} | origin.data()
+            return session.puck_seen(signal.puck, "in_place", signal.position, signal.face, detail)
+        case PuckLifted():
+            return session.puck_seen(signal.puck, "lifted", None, None, {"initial": signal.initial} | origin.data())
+        case PuckFault():
+            fault = {"initial": signal.initial, "sensors": list(signal.sensors)} | origin.data()
+            return session.puck_seen(signal.puck, "fault", None, None, fault)
+        case ReserveOpened() | ReserveClosed():
+            return session.reserve_seen(isinstance(signal, ReserveOpened), signal.initial, origin)
+        case SlotsSeen():
+            slots = {"occupied": list(signal.occupied), "initial": signal.initial}
+            return session.input_seen("slots", slots | origin.data())
+        case BetStatusKeyed():
+            return session.bet_status_keyed(signal.status, signal.box, origin)
+        case DiceKeyed():
+            return session.dice_keyed(signal.first, signal.second, origin)
+        case TakeBackKeyed():
+            return session.take_back_keyed(origin)
+        case NewShooterKeyed():
+            return session.new_shooter_keyed(origin)
+        case NodeFound() | NodeDropped():
+            return _node(session, signal)
+        case DieKeyed() | DiceEntryAbandoned() | BoxPicked():
+            return []
+        case _:
+            return session.input_seen(_PLAIN[type(signal)], asdict(signal))
+
+
+def _node(session: Session, signal: NodeFound | NodeDropped) -> list[Entry]:
+    detail: dict[str, Any] = asdict(signal)
+    entries = session.input_seen(_PLAIN[type(signal)], detail)
+    dropped = signal.dropped if isinstance(signal, NodeFound) else signal.changes
+    if dropped:
+        # What was lost stays lost: it stands until somebody has taken note of it.
+        text = NODE_DROPPED_TEXT.format(dropped)
+        entries += session.raise_alert("node_dropped", text, detail, latched=True)
+    return entries

@@ -1,0 +1,295 @@
+"""The dice reports as text for a terminal, no line wider than WIDTH columns."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+from device.dice_control.day_report import DayReport, SetDay
+from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.report_texts import (
+    ACCOUNT,
+    against_text,
+    asked_text,
+    balance_text,
+    changes_text,
+    dice_text,
+    difference_text,
+    explanation_text,
+    fairness_text,
+    free_clock_text,
+    hours_text,
+    moment_text,
+    note_text,
+    open_text,
+    openings_by_seq,
+    openings_text,
+    over_24_hours_text,
+    reason_text,
+    rule_text,
+    time_text,
+)
+from device.dice_control.report_words import Words
+
+WIDTH = 100
+_INDENT = 4
+_SHOOTER_WIDTH_MAX = 14
+_GAP = 2
+_NUMBER_WIDTH = 5
+
+
+def shown_width(text: str) -> int:
+    """Columns that a text takes on a terminal: two for a wide letter of East Asia, none for a combining mark."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
+    """Lines of at most `width` columns, broken at blanks, or within a word that is too long; all but the first
+    begin with `indent` blanks.
+    """
+    lines = [""]
+    for word in text.split():
+        rest = word
+        while rest:
+            line = lines[-1]
+            gap = " " if line.strip() else ""
+            if shown_width(line + gap + rest) <= width:
+                lines[-1] += gap + rest
+                break
+            # Letters of East Asia have no blanks between them, and a hash has none either.
+            if line.strip() and shown_width(rest) <= width - indent and rest.isascii():
+                lines.append(" " * indent)
+                continue
+            fitting = _fitting(rest, width - shown_width(line + gap))
+            if fitting:
+                lines[-1] += gap + rest[:fitting]
+            rest = rest[fitting:]
+            if rest:
+                lines.append(" " * indent)
+    return lines
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many of the letters fit into a width."""
+    used = 0
+    for place, char in enumerate(text):
+        used += shown_width(char)
+        if used > width:
+            return place
+    return len(text)
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - shown_width(text))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if shown_width(text) <= width else text[: _fitting(text, width - 1)] + "…"
+
+
+def log_lines(found: History, rows: Sequence[LogRow], period: str, words: Words, zone: tzinfo | None) -> Iterator[str]:
+    """The rows of the dice log: one line each, and indented what else is to be known."""
+    yield from _head("log", found, [(words("period"), period)], words)
+    if not rows:
+        yield words("no_rows")
+        return
+    heads = [words(column) for column in ("time", "event", "roll", "point", "shooter", "what")]
+    shooters = max((shown_width(row.shooter or "") for row in rows), default=0)
+    least = (21, 6, 4, 2, min(shooters, _SHOOTER_WIDTH_MAX))
+    widths = [max(shown_width(head), width) for head, width in zip(heads, least, strict=False)]
+    yield _row(heads, widths)
+    yield "-" * WIDTH
+    openings = openings_by_seq(found)
+    for row in rows:
+        what = words.of("what", row.what)
+        if row.set_name is not None:
+            what += f", {words('set')} {row.set_name}"
+        cells = [
+            time_text(row, zone),
+            str(row.seq),
+            "" if row.roll_number is None else str(row.roll_number),
+            "-" if row.point is None else str(row.point),
+            _cut(row.shooter or "", widths[4]),
+        ]
+        room = WIDTH - sum(widths) - _GAP * len(widths)
+        first, *more = wrapped(what, room)
+        yield _row([*cells, first], widths)
+        for line in more:
+            yield " " * (WIDTH - room) + line
+        for detail in _details(row, openings.get(row.seq), words):
+            yield from _indented(detail)
+    if said := free_clock_text(rows, words):
+        yield ""
+        yield from wrapped(said, WIDTH)
+
+
+def _details(row: LogRow, opening: Opening | None, words: Words) -> Iterator[str]:
+    if dice := dice_text(row, words):
+        yield f"{words('dice')} {dice}"
+    if opening is not None:
+        yield f"{words('reason')}: {explanation_text(opening, words)}"
+    elif reason := reason_text(row, words):
+        yield f"{words('reason')}: {reason}"
+    if asked := asked_text(row, words):
+        yield f"{words('asked_by')}: {asked}"
+    people = [f"{words(part)}: {name}" for part, name in (("done_by", row.done_by), ("seen_by", row.seen_by)) if name]
+    if people:
+        yield ". ".join(people)
+    if lid := open_text(row, opening, words):
+        yield f"{words('open_for')}: {lid}"
+    if row.against_rule:
+        yield f"{words('against_rule').upper()}: {against_text(row, words)}"
+    if row.difference:
+        yield f"{words('difference').upper()}: {difference_text(row, words)}"
+    if note := note_text(row, words):
+        yield note
+    if row.belongs_to is not None:
+        yield f"({words('of_event', seq=row.belongs_to)})"
+
+
+def status_lines(
+    found: History, places: Sequence[tuple[str, str, str]], words: Words, zone: tzinfo | None
+) -> Iterator[str]:
+    """Where every die is now: `places` are (set, facts about it, where its dice are)."""
+    when = "" if found.last_at is None else moment_text(found.last_at, zone)
+    yield from _head("status", found, [(words("time"), when)], words)
+    if not places:
+        yield from wrapped(words("no_sets"), WIDTH)
+    for name, facts, where in places:
+        yield from wrapped(f"{words('set')} {name}: {facts}", WIDTH, _INDENT)
+        yield from _indented(where)
+        if name in found.rolls:
+            yield from _indented("; ".join(fairness_text(found.rolls[name], words)))
+    yield ""
+    if found.reserve_open is not None:
+        yield f"{words('reserve')}: {words('reserve.open' if found.reserve_open else 'reserve.closed')}"
+    for opening in found.openings:
+        if not opening.is_explained:
+            said = f"{words.of('what', 'reserve_opened')} ({words('of_event', seq=opening.row.seq)})"
+            yield from wrapped(f"{said}: {words('unexplained')}", WIDTH, _INDENT)
+    for text in found.alerts.values():
+        yield from wrapped(f"{words.of('what', 'alert_raised')}: {text}", WIDTH, _INDENT)
+    if found.rolls_of_no_set:
+        yield from wrapped(words("fair_of_none", rolls=found.rolls_of_no_set), WIDTH)
+
+
+def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[str]:
+    """A gaming day's account."""
+    day = report.day
+    span = words("from_to", start=moment_text(day.starts, zone), end=moment_text(day.ends, zone))
+    yield from _head("report", found, [(words("gaming_day"), f"{day.date.isoformat()} ({span})")], words)
+    for said in (None if report.is_over else words("not_over"), free_clock_text(report.rows, words)):
+        if said is not None:
+            yield from wrapped(said, WIDTH)
+    if not report.rows:
+        yield from wrapped(words("no_events"), WIDTH)
+    yield from _account(report, words)
+    for title, summary, rows in (
+        ("counts", None, report.counts),
+        ("changes", changes_text(report, words), report.changes),
+        ("broken_rules", None, report.against_rule),
+        ("void_throws", None, report.void_throws),
+    ):
+        yield from _title(words(title))
+        if summary is not None or not rows:
+            yield from wrapped(summary or words("none"), WIDTH)
+        for row in rows:
+            yield from _event(row, title, words, zone)
+    yield from _title(words("openings"))
+    yield from wrapped(openings_text(report, words), WIDTH)
+    for opening in report.openings:
+        said = f"{time_text(opening.row, zone)}  {words('of_event', seq=opening.row.seq)}"
+        lid = open_text(opening.row, opening, words)
+        yield from wrapped(f"{said}: {lid}; {explanation_text(opening, words)}", WIDTH, _INDENT)
+    marked = [account.name for account in report.sets if account.name in found.rolls]
+    if marked:
+        yield from _title(words("fairness"))
+        for name in marked:
+            yield from wrapped(f"{words('set')} {name}: {'; '.join(fairness_text(found.rolls[name], words))}", WIDTH, 4)
+
+
+def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterator[str]:
+    """One event of the day, told under a title."""
+    said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}: {words.of('what', row.what)}"
+    if row.set_name is not None:
+        said += f", {words('set')} {row.set_name}"
+    if title == "broken_rules":
+        yield from wrapped(said, WIDTH, _INDENT)
+        for broken in row.against_rule:
+            yield from _indented(rule_text(broken, words))
+        return
+    parts = [said, reason_text(row, words)]
+    if title == "counts":
+        parts.append(difference_text(row, words).upper() if row.difference else words("agrees"))
+    else:
+        parts.append(dice_text(row, words))
+    parts += [f"{words(part)}: {name}" for part, name in (("done_by", row.done_by), ("seen_by", row.seen_by)) if name]
+    yield from wrapped("; ".join(part for part in parts if part), WIDTH, _INDENT)
+
+
+def _account(report: DayReport, words: Words) -> Iterator[str]:
+    if not report.sets:
+        yield from wrapped(words("no_dice"), WIDTH)
+    accounts: list[SetDay] = [*report.sets, report.total] if report.sets else []
+    labels = [words(label) for _, lines in ACCOUNT for label, _ in lines] + [words("account.hours")]
+    label_width = max(map(shown_width, labels)) + _GAP
+    while accounts:
+        # As many sets side by side as there is room for, one at least.
+        shown, used = 0, label_width
+        while shown < len(accounts) and (shown == 0 or used + _account_width(accounts[shown], words) <= WIDTH):
+            used += _account_width(accounts[shown], words)
+            shown += 1
+        yield from _account_table(accounts[:shown], label_width, words)
+        del accounts[:shown]
+    yield ""
+    for said in (*balance_text(report, words), over_24_hours_text(report, words)):
+        yield from wrapped(said, WIDTH, _INDENT)
+
+
+def _account_width(account: SetDay, words: Words) -> int:
+    return max(shown_width(account.name or words("sum")), _NUMBER_WIDTH) + _GAP
+
+
+def _account_table(accounts: Sequence[SetDay], label_width: int, words: Words) -> Iterator[str]:
+    widths = [_account_width(account, words) for account in accounts]
+
+    def line(label: str, cells: Sequence[str]) -> str:
+        right = [" " * (width - shown_width(cell)) + cell for cell, width in zip(cells, widths, strict=True)]
+        return (_pad(label, label_width) + "".join(right)).rstrip()
+
+    yield ""
+    yield line(words("set"), [account.name or words("sum") for account in accounts])
+    for group, figures in ACCOUNT:
+        yield words(group)
+        for label, figure in figures:
+            yield line(words(label), [str(figure(account)) for account in accounts])
+    yield line(words("account.hours"), [hours_text(account) for account in accounts])
+
+
+def _head(title: str, found: History, facts: Sequence[tuple[str, str]], words: Words) -> Iterator[str]:
+    said = words(title)
+    yield said
+    yield "=" * shown_width(said)
+    head = [(words("table"), found.table), (words("site"), found.site), (words("rules"), found.rules)]
+    yield from wrapped(". ".join(f"{name}: {value}" for name, value in head if value), WIDTH, _INDENT)
+    for name, value in facts:
+        yield from wrapped(f"{name}: {value}", WIDTH, _INDENT)
+    yield from wrapped(f"{words('journal_ends', seq=found.last_seq)} {found.last_hash}", WIDTH, _INDENT)
+    yield ""
+
+
+def _title(text: str) -> Iterator[str]:
+    yield ""
+    yield text
+    yield "-" * shown_width(text)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [_pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
+    return (" " * _GAP).join([*padded, cells[-1]]).rstrip()
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in wrapped(text, WIDTH - _INDENT, _INDENT):
+        yield " " * _INDENT + line

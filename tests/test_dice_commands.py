@@ -1,0 +1,413 @@
+"""`boxman dice`: text, CSV and pages out of a journal, in the table's language; and bad input."""
+
+import csv
+import io
+import re
+import string
+import subprocess
+import unicodedata
+from collections.abc import Callable, Iterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from device.dice_control.day_report import DAY_BEGINS
+from device.dice_control.dice_history import DICE_ALERTS, history
+from device.dice_control.dice_rules import NAMES, REASONS
+from device.dice_control.dice_state import PLACES
+from device.dice_control.report_words import LANGUAGES, WORDS, Words, language_of
+from device.event import Event, Stamp
+from device.journal import Journal
+from engine_lite.steps import NO_ROLL_REASONS
+from provisioning.command_line import main
+from provisioning.dice_csv import LOG_COLUMNS, safe
+from provisioning.dice_text import WIDTH, log_lines, shown_width, wrapped
+from tests.dice_journal import DiceJournal, local_zone, spanish_day, write_journal
+from tests.dice_table import Data
+from tests.terminal_rig import BOXMAN
+
+Run = Callable[..., str]
+DAY = "2026-11-29"
+
+
+@pytest.fixture(autouse=True)
+def in_madrid() -> Iterator[None]:
+    with local_zone("Europe/Madrid"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the journal of `spanish_day`."""
+    return write_journal(tmp_path_factory.mktemp("data"), spanish_day().journal)
+
+
+@pytest.fixture
+def run(data: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `boxman dice ...` on the journal and gives what it prints."""
+
+    def run(*arguments: str, status: int = 0, folder: Path = data) -> str:
+        assert main(["dice", *arguments, "--data", str(folder)]) == status
+        said = capsys.readouterr()
+        if status:
+            assert said.err.count("\n") == 1
+            assert said.out == ""
+            return said.err
+        assert said.err == ""
+        return said.out
+
+    return run
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+# Text
+
+
+def test_the_log_tells_every_row_in_local_time(run: Run) -> None:
+    text = run("log", "--language", "en")
+    assert (
+        "2026-11-29 19:11:48    29      1     6      3        Dice swapped, Set A\n"
+        "    Dice A2: in play > in the reserve; A4: in the reserve > in play\n"
+        "    Reason: shooter's request\n"
+        "    Asked by: shooter 3\n"
+        "    Done by: Ana. Seen by: Luis\n"
+        "    AGAINST THE RULE: IV.3: No change of dice (shooter request) during the series for point 6.\n"
+    ) in text
+    assert "    Reason: NOT EXPLAINED\n    Open for: 1.5 s\n" in text
+    assert "    DIFFERENCE: die B6: by the log in the reserve, seen nowhere\n" in text
+    last = spanish_day().journal[-1]
+    assert f"Journal: last event {last.seq}, hash {last.hash}\n" in text
+
+
+def test_the_report_tells_the_account(run: Run) -> None:
+    text = run("report", "--day", DAY, "--language", "en")
+    for line in (
+        "Set                             A      B      C      D    Sum",
+        "At the beginning                6      6      6      0     18",
+        "+ Received                      0      0      0      6      6",
+        "− Destroyed                     0      0      6      0      6",
+        "= At the end                    6      6      0      6     18",
+        "Hours at the table          26:30   0:00   0:00   0:00",
+        "The account balances: 18 + 6 − 6 = 18.",
+        "In use over 24 hours: A (26:30)",
+        "4 openings; 1 not explained; 1 explained late by a supervisor.",
+        "2 changes of dice; 1 against the rules.",
+        "    IV.3: No change of dice (shooter request) during the series for point 6.",
+        "Provisional: the journal ends before this day does.",
+    ):
+        assert f"\n{line}\n" in text, line
+
+
+def test_the_status_tells_where_every_die_is(run: Run) -> None:
+    text = run("status", "--language", "en")
+    for line in (
+        "Set A: 6 dice, Bold, red, mark CM",
+        "    missing: A1; withdrawn: A2, A3, A4, A5, A6",
+        "    destroyed: C1, C2, C3, C4, C5, C6",
+        "Reserve: closed",
+        "Reserve opened (event 39): NOT EXPLAINED",
+    ):
+        assert f"\n{line}\n" in text, line
+
+
+def test_a_day_and_a_time_choose_rows(run: Run) -> None:
+    of_day = rows_of(run("log", "--day", DAY, "--csv"))
+    assert [row[0] for row in of_day[1:]] == [str(seq) for seq in range(13, 41) if seq not in (15, 33)]
+    # 18:00 and 18:01 UTC; the end is not part of the time.
+    some = rows_of(run("log", "--since", "2026-11-29T19:00", "--until", "2026-11-29T18:01:00Z", "--csv"))
+    assert [row[0] for row in some[1:]] == ["13", "14"]
+    # The gaming day of the 29th that begins at 19:30 has what was done at 22:30 UTC, and the day before the rest.
+    late = rows_of(run("log", "--day", DAY, "--begins", "19:30", "--csv"))
+    assert [row[0] for row in late[1:]] == [str(seq) for seq in range(34, 41)]
+
+
+def test_nothing_is_said_of_a_day_without_events(run: Run) -> None:
+    assert run("log", "--day", "2020-01-01", "--language", "en").endswith("\nNothing about dice or the reserve.\n")
+    assert "\nNothing was done with dice or the reserve on this day.\n" in run(
+        "report", "--day", "2020-01-01", "--language", "en"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("action", ["log", "status", "report"])
+def test_no_line_is_wider_than_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, action: str
+) -> None:
+    journal = DiceJournal("es-md-2004", "2026-11-29T18:00:00.000Z")
+    name = "W" * 40
+    journal.do("on_duty", boxman=name, witness="骰" * 40)
+    journal.game(shooter="骰" * 40, point=None)
+    for number in range(9):
+        journal.receive(f"{number}" * (40 if number % 2 else 6), dice=5)
+    journal.inspect(set="0" * 6, unsound={"3": "chipped " * 20 + "!"}, note="骰" * 200)
+    journal.do("place", set="0" * 6)
+    journal.do("change", set="0" * 6, taken=["1", "2"], asked_by="player", asked_by_name="P" * 40)
+    journal.lid_opened_for(1)
+    journal.raise_alert("dice_missing:A", "x" * 300)
+    journal.do("count", set="0" * 6, count="check", seen={"play": ["1", "9"], "reserve": []})
+    write_journal(tmp_path, journal.journal)
+    day = ["--day", DAY] if action == "report" else []
+    assert main(["dice", action, *day, "--language", language, "--data", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert max(map(shown_width, lines)) <= WIDTH == 100
+    assert all("\N{HORIZONTAL ELLIPSIS}" not in line or action == "log" for line in lines)
+
+
+def test_wrapping() -> None:
+    assert wrapped("one two three", 7, 2) == ["one two", "  three"]
+    assert wrapped("abcdefghij", 4, 1) == ["abcd", " efg", " hij"]
+    assert wrapped("骰骰骰", 4, 0) == ["骰骰", "骰"]
+    assert wrapped("", 4, 0) == [""]
+
+
+# The machine's zone and unsynced clocks
+
+
+def test_a_time_from_a_clock_that_was_not_synced_has_a_question_mark() -> None:
+    journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
+    journal.clock = "free"
+    journal.lid(True)
+    found = history(journal.journal)
+    lines = list(log_lines(found, found.rows, "", Words("en"), UTC))
+    assert any(line.startswith("2026-11-29 18:00:00 ?  3 ") for line in lines)
+    assert lines[-1].startswith("The clock was not synced at 1 events (3)")
+
+
+# CSV
+
+
+def test_the_log_as_csv_is_rfc_4180(run: Run) -> None:
+    text = run("log", "--csv", "--language", "en")
+    assert text.count("\r\n") == text.count("\n") == len(spanish_day().journal) - 4 + 1
+    head, *rows = rows_of(text)
+    assert len(head) == len(LOG_COLUMNS)
+    assert {len(row) for row in rows} == {len(LOG_COLUMNS)}
+    by_name = [dict(zip(LOG_COLUMNS, row, strict=True)) for row in rows]
+    swap = next(row for row in by_name if row["event"] == "29")
+    assert (
+        swap
+        | {
+            "time": "2026-11-29T19:11:48.500+01:00",
+            "utc": "2026-11-29T18:11:48.500Z",
+            "clock": "synced",
+            "session": "1",
+            "shooter": "3",
+            "roll": "1",
+            "phase": "point",
+            "point": "6",
+            "what": "Dice swapped",
+            "set": "A",
+            "dice": "A2: in play > in the reserve; A4: in the reserve > in play",
+            "reason": "shooter's request",
+            "asked_by": "shooter 3",
+            "done_by": "Ana",
+            "seen_by": "Luis",
+            "against_rule": "IV.3: No change of dice (shooter request) during the series for point 6.",
+            "difference": "",
+            "open_s": "",
+            "belongs_to": "",
+            "note": "",
+        }
+        == swap
+    )
+    lid = next(row for row in by_name if row["event"] == "18")
+    assert (lid["open_s"], lid["reason"]) == ("6.500", "die off the table (Ana)")
+
+
+def test_the_report_as_csv_has_every_figure(run: Run) -> None:
+    rows = rows_of(run("report", "--day", DAY, "--csv", "--language", "en"))
+    figures = {(row[1], row[0], row[2]): row[3] for row in rows}
+    assert figures["A", "Moved on this day", "Withdrawn"] == "5"
+    assert figures["A", "At the end, by place", "Missing"] == "1"
+    assert figures["Sum", "Account of the dice", "Received"] == "6"
+    assert figures["Sum", "Account of the dice", "At the end"] == "18"
+    assert figures["A", "Moved on this day", "Hours at the table"] == "26:30"
+    count = next(row for row in rows if row[2] == "Closing count")
+    assert count[3:] == [
+        "die B6: by the log in the reserve, seen nowhere",
+        "36",
+        "2026-11-29T23:30:00+01:00",
+        "Ana",
+        "Luis",
+    ]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"])
+def test_no_cell_is_a_formula(start: str) -> None:
+    assert safe(f'{start}HYPERLINK("x")') == f'\'{start}HYPERLINK("x")'
+
+
+def test_numbers_and_harmless_texts_stay_as_they_are() -> None:
+    assert [safe(cell) for cell in (-5, 0, None, "a=b", "")] == ["-5", "0", "", "a=b", ""]
+
+
+def test_a_name_that_is_a_formula_is_harmless_in_the_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
+    journal.do("on_duty", boxman='=cmd|"/c calc"!A1', witness="Luis")
+    write_journal(tmp_path, journal.journal)
+    assert main(["dice", "log", "--csv", "--data", str(tmp_path)]) == 0
+    row = rows_of(capsys.readouterr().out)[1]
+    assert row[LOG_COLUMNS.index("done_by")] == '\'=cmd|"/c calc"!A1'
+
+
+# Languages
+
+
+@pytest.mark.parametrize(
+    ("rules", "language"),
+    [
+        ("es-1979", "es"),
+        ("es-md-2004", "es"),
+        ("cl-scj", "es"),
+        ("pe-1999", "es"),
+        ("mo-2010", "pt"),
+        ("us-vegas", "en"),
+        ("house-2", "en"),
+        (None, "en"),
+    ],
+)
+def test_the_language_follows_the_rule_set(rules: str | None, language: str) -> None:
+    assert language_of(rules) == language
+
+
+def test_the_report_speaks_the_table_s_language_unless_told_otherwise(run: Run) -> None:
+    assert run("report", "--day", DAY).startswith("Conciliación diaria de los dados\n")
+    assert "Tirada nula" in run("log")
+    assert run("status", "--language", "pt").startswith("Dados: onde estão\n")
+    assert run("log", "--language", "zh-Hant").startswith("骰子日誌\n")
+
+
+def test_every_phrase_has_the_same_parts_in_every_language() -> None:
+    for key, phrases in WORDS.items():
+        parts = [{part for _, part, _, _ in string.Formatter().parse(phrase) if part} for phrase in phrases]
+        assert all(part == parts[0] for part in parts), key
+        assert all(phrase.strip() for phrase in phrases), key
+        assert all(unicodedata.is_normalized("NFC", phrase) for phrase in phrases), key
+
+
+def test_everything_that_a_row_can_say_has_a_word() -> None:
+    whats = {
+        *("swap", "change", "offer", "off_table", "found", "missing", "correction", "received", "inspected", "placed"),
+        *("count_opening", "count_closing", "count_check", "void_dice", "void_throw", "explained", "duty"),
+        *(f"to_{place}" for place in ("store", "withdrawn", "cancelled", "destroyed")),
+        *("reserve_opened", "reserve_closed", "alert_raised", "alert_cleared", "alert_acknowledged"),
+    }
+    for group, names in (
+        ("what", whats),
+        ("place", PLACES),
+        ("reason", REASONS),
+        ("no_roll", NO_ROLL_REASONS),
+        ("asker", ("shooter", "player", "inspector", "supervisor", "boxman")),
+    ):
+        for name in names:
+            assert f"{group}.{name}" in WORDS
+    assert Words("es").of("reason", "something_new") == "something new"
+    assert {language_of(name) for name in NAMES} == {"en", "es", "pt"}
+    assert len(DICE_ALERTS) == len(set(DICE_ALERTS))
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("report", "--day", "yesterday"), "--day yesterday must be a day such as 2026-11-29"),
+        (("report", "--day", "2026-02-30"), "--day 2026-02-30 must be a day"),
+        (("report", "--day", "9999-12-31"), "--day 9999-12-31 must be a day"),
+        (("report", "--day", "0001-01-01"), "--day 0001-01-01 must be a day"),
+        (("report", "--day", DAY, "--begins", "noon"), "--begins noon must be a time of day such as 06:00"),
+        (("report", "--day", DAY, "--begins", "06:00Z"), "--begins 06:00Z must be a time of day"),
+        (("log", "--since", "later"), "--since later must be a time such as 2026-11-29T22:00"),
+        (("log", "--until", "0001-01-01"), "--until 0001-01-01 must be a time"),
+        (("log", "--since", "2026-11-30", "--until", DAY), f"--until {DAY} must be later than --since 2026-11-30"),
+        (("log", "--since", DAY, "--until", DAY), "must be later"),
+        (("log", "--day", DAY, "--since", DAY), "give it without --since and --until"),
+        (("log", "--begins", "07:00"), "give --day too"),
+        (("log", "--language", "klingon"), "--language klingon must be one of en, es, pt, zh-Hant"),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    assert told in run(*arguments, status=1)
+
+
+@pytest.mark.parametrize("action", ["log", "status", "report"])
+def test_no_journal_is_one_line(run: Run, tmp_path: Path, action: str) -> None:
+    day = ["--day", DAY] if action == "report" else []
+    assert "there is no journal" in run(action, *day, status=1, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_journal_is_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "journal.db").write_bytes(b"no database" * 100)
+    assert "is not a database" in run("status", status=1, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "event"),
+    [
+        ("roll", {"step": {"roll": [0, 9]}, "number": 1, "point": None}),
+        ("dice_moved", {"set": "A", "moves": [{"die": "1"}]}),
+        ("alert_raised", {"alert": "reserve_unexplained:x", "text": "No reason."}),
+    ],
+)
+def test_an_event_that_is_not_what_it_says_is_one_line(run: Run, tmp_path: Path, kind: str, event: Data) -> None:
+    journal = DiceJournal()
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.set_up()
+    seq = journal.append(kind, event)
+    write_journal(tmp_path, journal.journal)
+    assert f"event {seq} ({kind}) is not as this program writes it" in run("status", status=1, folder=tmp_path)
+
+
+@pytest.mark.parametrize("form", ["", "--csv", "--html"])
+def test_a_full_disk_behind_standard_output_is_one_line(data: Path, form: str) -> None:
+    command = f'"{BOXMAN}" dice log --data "{data}" {form} >/dev/full'
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.count(b"\n") == 1
+    assert b"No space left on device" in ended.stderr
+
+
+def test_an_account_that_does_not_balance_ends_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = spanish_day()
+    facts = dict(journal.journal[12].data)
+    journal.append("dice_set_moved", facts | {"to": "destroyed", "moves": [move("B", "B7", "store", "destroyed")]})
+    write_journal(tmp_path, journal.journal)
+    assert main(["dice", "report", "--day", DAY, "--language", "en", "--data", str(tmp_path)]) == 1
+    text = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "THE ACCOUNT DOES NOT BALANCE: 18 + 6 − 7, and 18 at the end." in text
+    assert 'Event 41 moves die B7 of set B from "in the store"; by the events before it was: never received.' in text
+
+
+def move(set_name: str, die: str, source: str, target: str) -> dict[str, str]:
+    return {"set": set_name, "die": die, "from": source, "to": target}
+
+
+# Beside a running terminal
+
+
+def test_it_reads_beside_the_writer_and_changes_nothing(tmp_path: Path, run: Run) -> None:
+    write_journal(tmp_path, spanish_day().journal)
+    with Journal.open(tmp_path / "journal.db", "craps-1") as journal:
+        before = journal.last_hash
+        assert f"hash {before}" in run("log", "--language", "en", folder=tmp_path).replace("\n    ", " ")
+        last = spanish_day().journal[-1]
+        (event,) = journal.append([("stopped", {})], stamp_of(last))
+        assert f"hash {event.hash}" in run("log", "--language", "en", folder=tmp_path).replace("\n    ", " ")
+        assert journal.last_seq == last.seq + 1
+    assert {path.name for path in tmp_path.iterdir()} == {"journal.db"}
+
+
+def stamp_of(event: Event) -> Stamp:
+    return Stamp(event.boot, event.mono_ns, event.wall, event.clock)
+
+
+def test_the_day_begins_at_six() -> None:
+    assert f"{DAY_BEGINS:%H:%M}" == "06:00"

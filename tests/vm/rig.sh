@@ -1,0 +1,251 @@
+#!/usr/bin/env bash
+# A virtual machine with a GPIO chip, and boxman's own drivers in it.
+#
+#   rig.sh            everything from nothing: prepares what is missing, boots the machine, prints PASS or FAIL a check
+#   rig.sh STAGE ...  single stages: packages kernel module system initramfs program boot
+#
+# The machine is QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. Its GPIO chip is the kernel's gpio-sim,
+# which Debian leaves out: it is built as a module from Debian's own source package. Everything that is downloaded or
+# built stays in the folder that VM_WORK names (tests/vm/.rig), so that a second run only boots. Runs on Debian 12 as
+# root: for installing packages, and because debootstrap changes root.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+python=${PYTHON:-$repository/.venv/bin/python}
+work=${VM_WORK:-$here/.rig}
+mkdir -p "$work/log"
+work=$(cd "$work" && pwd)
+
+# What the host needs beyond a bare Debian 12. libelf1 is for the kernel's own build tools.
+host_packages=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs xz-utils make gcc-12 libelf1)
+# The distribution's kernel.
+kernel_series=6.1
+# Some five times what the checks take on one of two busy cores.
+boot_seconds_max=900
+# The lock file says which of the others; it does not hold lgpio, which only a table's computer needs.
+lgpio=lgpio==0.2.2.0
+locked=(gpiozero colorzero pyserial)
+guest_python=3.11
+
+say() { printf -- '-- %s\n' "$*"; }
+fail() { printf 'FAIL  %s\n' "$*" >&2; exit 1; }
+
+apt_() { apt-get -qq -o APT::Sandbox::User=root -o DPkg::Lock::Timeout=120 "$@"; }
+
+# Once a run: old package lists name files that the archive no longer has.
+lists_are_fresh=
+refresh_package_lists() {
+  [ -n "$lists_are_fresh" ] || apt_ update
+  lists_are_fresh=yes
+}
+
+# Unpacks the package $1 into the folder $2; the downloaded file goes away, because what was unpacked stays.
+unpack() {
+  local folder=$work/download
+  rm -rf "$folder"
+  mkdir "$folder"
+  (cd "$folder" && apt_ download "$1")
+  du -m "$folder"/*.deb | awk -v name="$1" '{ print "   " name ": " $1 " MB" }'
+  mkdir -p "$2"
+  dpkg -x "$folder"/*.deb "$2"
+  rm -r "$folder"
+}
+
+# The kernel version is chosen once: image, headers and module must be of one version to the letter.
+kernel_version() {
+  if [ ! -s "$work/kernel-version" ]; then
+    apt-cache depends linux-image-amd64 |
+      sed -n "s/^ *Depends: linux-image-\($kernel_series\..*-amd64\)\$/\1/p" > "$work/kernel-version"
+    [ -s "$work/kernel-version" ] || fail "apt knows no kernel $kernel_series; this rig is for Debian 12"
+  fi
+  cat "$work/kernel-version"
+}
+
+# Whether the file $1 is missing or older than one of the files that follow.
+outdated() {
+  local product=$1 source
+  shift
+  [ -e "$product" ] || return 0
+  for source; do [ "$source" -nt "$product" ] && return 0; done
+  return 1
+}
+
+# A disk image $2 of the size $3 with what is in the folder $1. It has no journal, because it is only ever read.
+make_disk() {
+  rm -f "$2.new"
+  mke2fs -q -t ext4 -b 4096 -O ^has_journal -m 0 -d "$1" "$2.new" "$3" > /dev/null
+  mv "$2.new" "$2"
+}
+
+stage_packages() {
+  local package missing=()
+  for package in "${host_packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  [ "$(id -u)" = 0 ] || fail "run as root, or install these packages first: ${missing[*]}"
+  say "installing ${missing[*]}"
+  refresh_package_lists
+  DEBIAN_FRONTEND=noninteractive apt_ install -y --no-install-recommends "${missing[@]}" > "$work/log/packages.txt" 2>&1 ||
+    { tail -5 "$work/log/packages.txt" >&2; fail "the packages cannot be installed"; }
+}
+
+stage_kernel() {
+  local version
+  [ -e "$work/vmlinux" ] && return
+  refresh_package_lists
+  version=$(kernel_version)
+  say "fetching the kernel $version"
+  unpack "linux-image-$version" "$work/kernel"
+  # Uncompressed it is booted directly (PVH), which spares the emulation some three seconds of decompressing.
+  python3 - "$work/kernel/boot/vmlinuz-$version" "$work/vmlinux" <<'PYTHON'
+import lzma, pathlib, sys
+image = pathlib.Path(sys.argv[1]).read_bytes()
+packed = image[image.index(b"\xfd7zXZ\0"):]
+pathlib.Path(sys.argv[2]).write_bytes(lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(packed))
+PYTHON
+}
+
+stage_module() {
+  local version abi headers package source=$work/source build=$work/module
+  outdated "$build/gpio-sim.ko" "$here/patch_simulator.py" || return 0
+  version=$(kernel_version)
+  abi=${version%-amd64}
+  headers=$work/headers/usr/src
+  if [ ! -e "$work/headers-are-whole" ]; then
+    say "fetching the kernel's headers"
+    refresh_package_lists
+    for package in "linux-kbuild-$kernel_series" "linux-headers-$abi-common" "linux-headers-$version"; do
+      unpack "$package" "$work/headers"
+    done
+    touch "$work/headers-are-whole"
+  fi
+  # The package's own Makefile names a folder below /usr/src, where nothing is installed.
+  echo "include $headers/linux-headers-$abi-common/Makefile" > "$headers/linux-headers-$version/Makefile"
+  if [ ! -e "$source/drivers/gpio/gpio-sim.c" ]; then
+    say "fetching the kernel's source for three files of it"
+    unpack "linux-source-$kernel_series" "$work/source-package"
+    mkdir -p "$source"
+    tar -xJf "$work/source-package/usr/src/linux-source-$kernel_series.tar.xz" -C "$source" --strip-components=1 \
+      "linux-source-$kernel_series"/{drivers/gpio/gpio-sim.c,drivers/gpio/gpiolib.h,kernel/irq/irq_sim.c}
+    rm -r "$work/source-package"
+  fi
+  say "building gpio-sim"
+  rm -rf "$build"
+  mkdir "$build"
+  cp "$source/drivers/gpio/gpiolib.h" "$build/"
+  python3 "$here/patch_simulator.py" "$source" "$build"
+  printf 'obj-m := gpio-sim.o\ngpio-sim-y := gpio-sim-core.o irq_sim.o\n' > "$build/Kbuild"
+  make -C "$headers/linux-headers-$version" M="$build" modules > "$work/log/module.txt" 2>&1 ||
+    { tail -20 "$work/log/module.txt" >&2; fail "gpio-sim does not build"; }
+  strip --strip-debug "$build/gpio-sim.ko"
+}
+
+# The root file system: Debian with its own Python and, from the lock file, what the drivers import.
+stage_system() {
+  local root=$work/root packages=$work/root/usr/local/lib/python$guest_python/dist-packages
+  outdated "$work/root.img" "$repository/requirements.lock" || return 0
+  if [ ! -e "$work/root-is-whole" ]; then
+    say "fetching the guest's Debian"
+    rm -rf "$root"
+    debootstrap --variant=minbase --include=python3-minimal,python3 bookworm "$root" > "$work/log/debootstrap.txt" ||
+      { tail -5 "$work/log/debootstrap.txt" >&2; fail "debootstrap failed"; }
+    rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale,info}/*
+    mkdir "$root/boxman"
+    touch "$work/root-is-whole"
+  fi
+  say "installing the drivers' libraries in the guest"
+  rm -rf "$packages"
+  mkdir -p "$packages"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target "$packages" \
+    -r <(locked_requirements) 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$packages" \
+    --python-version "$guest_python" --implementation cp --abi "cp${guest_python/./}" --platform manylinux_2_34_x86_64 \
+    "$lgpio" 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+  say "writing the guest's disk"
+  make_disk "$root" "$work/root.img" 320M
+}
+
+# The entries of the lock file for `locked`, with their hashes.
+locked_requirements() {
+  awk -v names="${locked[*]}" '
+    BEGIN { split(names, list, " "); for (n in list) wanted[list[n]] = 1 }
+    /^[A-Za-z]/ { split($1, name, "=="); take = name[1] in wanted }
+    take && !/^ *#/ { print }' "$repository/requirements.lock"
+}
+
+# The first root: the modules that the kernel needs to see its disks and the chip, in the order of their dependencies.
+stage_initramfs() {
+  local version first=$work/first-root module path
+  outdated "$work/initramfs.gz" "$here/guest/initramfs-init" "$work/module/gpio-sim.ko" || return 0
+  version=$(kernel_version)
+  install -D "$work/module/gpio-sim.ko" "$work/kernel/lib/modules/$version/extra/gpio-sim.ko"
+  /sbin/depmod -b "$work/kernel" "$version"
+  rm -rf "$first"
+  mkdir -p "$first"/{bin,modules,proc,sys,dev,root}
+  cp /bin/busybox "$first/bin/"
+  install "$here/guest/initramfs-init" "$first/init"
+  for module in virtio_pci virtio_blk crc32c_generic ext4 configfs gpio-sim; do
+    /sbin/modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
+  done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+    cp "$path" "$first/modules/"
+    basename "$path" >> "$first/modules/order"
+  done
+  (cd "$first" && find . | cpio -o -H newc --quiet) | gzip -1 > "$work/initramfs.new"
+  mv "$work/initramfs.new" "$work/initramfs.gz"
+}
+
+# A small second disk with the drivers as they are now, and the checks: the only thing that is made anew for each run.
+stage_program() {
+  local program=$work/program
+  rm -rf "$program"
+  mkdir -p "$program/tests"
+  cp -r "$repository/drivers" "$program/"
+  cp "$repository/tests/__init__.py" "$program/tests/"
+  mkdir "$program/tests/vm"
+  cp "$here"/*.py "$program/tests/vm/"
+  cp -r "$here/guest" "$program/tests/vm/"
+  make_disk "$program" "$work/program.img" 16M
+}
+
+stage_boot() {
+  local line planned=0 passed=0 failed=0 console=$work/log/console.txt
+  say "booting an emulated computer (TCG)"
+  : > "$console"
+  # -icount: the guest's clock counts instructions, 4 ns each, and jumps over idle time. So a host that has other work
+  # delays the whole run and no part of it: a press of 30 ms is one for the drivers, too. One processor: with two,
+  # gpio-sim merges edges closer than 5 ms.
+  while IFS= read -r line; do
+    line=${line%$'\r'}
+    printf '%s\n' "$line" >> "$console"
+    case $line in
+      "PLAN "*) planned=${line#PLAN } ;;
+      "PASS "*) passed=$((passed + 1)); printf '%s\n' "$line" ;;
+      "FAIL "*) failed=$((failed + 1)); printf '%s\n' "$line" ;;
+      "     "*) printf '%s\n' "$line" ;;
+    esac
+  done < <(
+    exec timeout "$boot_seconds_max" nice qemu-system-x86_64 -M pc -accel tcg -icount shift=2,sleep=off -cpu max \
+      -smp 1 -m 384 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
+      -kernel "$work/vmlinux" -initrd "$work/initramfs.gz" -append "console=ttyS0 quiet loglevel=1 panic=-1" \
+      -drive "file=$work/root.img,if=none,id=root,format=raw,readonly=on" -device virtio-blk-pci,drive=root \
+      -drive "file=$work/program.img,if=none,id=program,format=raw,readonly=on" -device virtio-blk-pci,drive=program \
+      < /dev/null 2>&1
+  )
+  # A guest that dies half way must not look like one that passed.
+  if [ "$planned" = 0 ] || [ $((passed + failed)) != "$planned" ]; then
+    printf 'FAIL  the guest ended after %d of %d checks; the end of %s:\n' $((passed + failed)) "$planned" "$console"
+    tail -15 "$console"
+    failed=$((failed + 1))
+  fi
+  printf '%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" = 0 ]
+}
+
+stages=(packages kernel module system initramfs program boot)
+[ $# -eq 0 ] || stages=("$@")
+for stage in "${stages[@]}"; do
+  declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"
+  "stage_$stage"
+done

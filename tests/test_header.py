@@ -548,6 +548,9 @@ def test_a_pin_that_is_opened_again_hears_its_edges_again() -> None:
     class Arming(MockPin):  # type: ignore[misc]
         armed = 0
 
+        def close(self) -> None:
+            self.function = "input"
+
         def _enable_event_detect(self) -> None:
             type(self).armed += 1
 

@@ -110,7 +110,7 @@ function renderAcknowledge() {
 
 export function buildAlerts() {
   pageBy(byId("alert-list"), byId("alerts-more"));
-  letterPad(byId("letters"), (letter) => enterName(withLetter(byId("acknowledge-name").value, letter)));
+  letterPad(byId("letters"), "", (letter) => enterName(withLetter(byId("acknowledge-name").value, letter)));
   byId("acknowledge-name").addEventListener("input", render);
   byId("confirm-acknowledge").addEventListener("click", () => closeAfter(acknowledge()));
   addDialog("acknowledge", {

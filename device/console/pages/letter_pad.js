@@ -5,11 +5,14 @@ import { button } from "./console_state.js";
 
 const ROWS = ["1234567890", "QWERTYUIOP-", "ASDFGHJKLÑ.", "ZXCVBNM"];
 
-/** Letters, digits, a space and a key that takes one away; onLetter("A", " ", ...), or onLetter(null) for that key. */
-export function letterPad(home, onLetter) {
-  const key = (letter) => button(`letter-${letter.toLowerCase()}`, letter, () => onLetter(letter));
-  const space = button("letter-space", TEXT.space, () => onLetter(" "), { className: "space" });
-  const back = button("letter-back", TEXT.letter_back, () => onLetter(null));
+/**
+ * Letters, digits, a space and a key that takes one away; onLetter("A", " ", ...), or onLetter(null) for that key. The
+ * test ids begin with `prefix`.
+ */
+export function letterPad(home, prefix, onLetter) {
+  const key = (letter) => button(`${prefix}letter-${letter.toLowerCase()}`, letter, () => onLetter(letter));
+  const space = button(`${prefix}letter-space`, TEXT.space, () => onLetter(" "), { className: "space" });
+  const back = button(`${prefix}letter-back`, TEXT.letter_back, () => onLetter(null));
   const [digits, ...letters] = ROWS.map((row) => [...row].map(key));
   home.append(...digits, back, ...letters.flat(), space);
 }

@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from device.clock import Clock
+from device.console.dice_reports import DiceReports
 from device.console.http_interface import create_app
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
@@ -117,7 +118,7 @@ async def run_terminal(
             uplink = _uplink(settings, terminal, reader, record, last_seq_at_start)
             tasks.append(asyncio.create_task(uplink.run()))
 
-        app = create_app(terminal, settings, controls)
+        app = create_app(terminal, settings, DiceReports(folder.journal_path), controls)
         server = _Server(
             uvicorn.Config(
                 app,

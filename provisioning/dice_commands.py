@@ -5,16 +5,15 @@ They only read, and may be used beside a running terminal. Times are of the mach
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import Path
 
 from device.dice_control.day_report import DAY_BEGINS, GamingDay, day_report, gaming_day, local
-from device.dice_control.dice_history import History, SetFacts, UnreadableEvent, history
-from device.dice_control.dice_state import PLACES
+from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_texts import moment_text
+from device.dice_control.report_texts import moment_text, places_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
 from device.event import Event
 from provisioning.command_failed import CommandFailed
@@ -119,7 +118,7 @@ def show_status(data: Path, wanted: Wanted) -> int:
     """Every set, and where each of its dice is now."""
     found = _read(data)
     words = _words(found, wanted)
-    places = _places(found, words)
+    places = places_text(found, words)
     _write(
         wanted,
         lambda: status_lines(found, places, words, None),
@@ -214,21 +213,3 @@ def _period(first: datetime | None, last: datetime | None, words: Words) -> str:
     if start is not None:
         return words("from", start=start)
     return words("whole_journal") if end is None else words("until", end=end)
-
-
-def _places(found: History, words: Words) -> list[tuple[str, str, str]]:
-    """Of each set: its name, facts about it, and where its dice are."""
-    return [(name, _facts(facts, words), _where(found.places[name], words)) for name, facts in found.sets.items()]
-
-
-def _facts(facts: SetFacts, words: Words) -> str:
-    said = words("set_facts", number=len(facts.dice), maker=facts.maker, colour=facts.colour)
-    return said if facts.house_mark is None else f"{said}, {words('house_mark', mark=facts.house_mark)}"
-
-
-def _where(places: Mapping[str, str], words: Words) -> str:
-    return "; ".join(
-        f"{words.of('place', place)}: {', '.join(dice)}"
-        for place in PLACES
-        if (dice := [die for die, at in places.items() if at == place])
-    )

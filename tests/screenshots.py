@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser_rig import browser, touch_page
-from tests.terminal_rig import TerminalProcess
+from tests.terminal_rig import TerminalProcess, boxman
 
 PICTURES = Path(__file__).parent.parent / "provisioning" / "pictures"
 SCALE = 2
@@ -48,7 +48,7 @@ def play(table: TerminalProcess) -> None:
 
 
 def main() -> None:
-    """Play the hand and take both pictures."""
+    """Play the hand and take the pictures."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, TerminalProcess(Path(folder) / "data") as table:
         play(table)
@@ -63,6 +63,11 @@ def main() -> None:
                 expect(page.get_by_test_id("virtual-puck-6")).to_have_attribute("data-puck", "on")
                 expect(page.get_by_test_id("virtual-point")).to_have_text("6")
                 page.screenshot(path=PICTURES / "virtual_table.png")
+            drawing = Path(folder) / "wiring.svg"
+            assert boxman("wiring", "-o", drawing).returncode == 0
+            with touch_page(chromium, scale=SCALE) as page:
+                page.goto(drawing.as_uri())
+                page.screenshot(path=PICTURES / "wiring.png")
 
 
 if __name__ == "__main__":

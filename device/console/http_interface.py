@@ -14,6 +14,8 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from device.console.dice_reports import PAGES as DICE_PAGES
+from device.console.dice_reports import DiceReports, ReportFailed
 from device.console.requests import (
     BODY_BYTES_MAX,
     BadRequest,
@@ -41,8 +43,15 @@ _PAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
+# A report brings its own style in the page and no script; it is printed, not framed.
+_REPORT_HEADERS = _PAGE_HEADERS | {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+}
 
-def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls | None) -> Starlette:
+
+def create_app(
+    terminal: Terminal, settings: Settings, reports: DiceReports, controls: VirtualControls | None
+) -> Starlette:
     """The application for one terminal; `controls` drive the virtual table where the hardware is virtual."""
     rules = _rules_view()
 
@@ -97,6 +106,17 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         parsed = parse_dice(await _body(request))
         return JSONResponse(_answer(await terminal.dice_action(parsed.action, parsed.command)))
 
+    def dice_page(kind: str) -> Callable[[Request], Any]:
+        async def serve(request: Request) -> Response:
+            asked = request.query_params
+            made = await reports.page(kind, asked.get("day"), asked.get("language"))
+            return Response(made, media_type="text/html; charset=utf-8", headers=_REPORT_HEADERS)
+
+        return serve
+
+    async def dice_fairness(_request: Request) -> Response:
+        return Response(await reports.fairness(), media_type="application/json", headers={"Cache-Control": "no-store"})
+
     async def no_more_bets(request: Request) -> Response:
         return JSONResponse(_answer(await terminal.no_more_bets(parse_bare(await _body(request)))))
 
@@ -117,6 +137,8 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
         Route("/api/take_back", take_back, methods=["POST"]),
         Route("/api/acknowledge", acknowledge, methods=["POST"]),
         Route("/api/dice", dice, methods=["POST"]),
+        Route("/api/dice/fairness", dice_fairness),
+        *(Route(f"/dice/{kind}", dice_page(kind)) for kind in DICE_PAGES),
         Route("/api/close", close_table, methods=["POST"]),
         Route("/api/no_more_bets", no_more_bets, methods=["POST"]),
         Route("/api/hardware", hardware),
@@ -143,6 +165,7 @@ def create_app(terminal: Terminal, settings: Settings, controls: VirtualControls
             IdReused: _id_reused,
             ClientDisconnect: _client_gone,
             Busy: _busy,
+            ReportFailed: _report_failed,
         },
     )
 
@@ -200,6 +223,10 @@ async def _halted(_request: Request, error: Exception) -> Response:
 
 async def _busy(_request: Request, error: Exception) -> Response:
     return JSONResponse({"message": str(error)}, status_code=429)
+
+
+async def _report_failed(_request: Request, error: Exception) -> Response:
+    return JSONResponse({"message": str(error)}, status_code=500)
 
 
 def _rules_view() -> list[dict[str, Any]]:

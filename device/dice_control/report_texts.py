@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 from device.dice_control.day_report import DayReport, Difference, SetDay, local
-from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.dice_history import History, LogRow, Opening, SetFacts
+from device.dice_control.dice_state import PLACES
 from device.dice_control.fairness import (
     FACES,
     ROLLS_PER_LOOK,
@@ -255,6 +256,24 @@ def fairness_plots(count: RollCount, words: Words) -> tuple[str, str]:
     return (
         bar_plot(compare_faces(count.faces), FACES, words("faces"), about),
         bar_plot(compare_totals(count.totals), TOTALS, words("totals"), about),
+    )
+
+
+def places_text(found: History, words: Words) -> list[tuple[str, str, str]]:
+    """Of each set: its name, facts about it, and where its dice are."""
+    return [(name, _facts(facts, words), _where(found.places[name], words)) for name, facts in found.sets.items()]
+
+
+def _facts(facts: SetFacts, words: Words) -> str:
+    said = words("set_facts", number=len(facts.dice), maker=facts.maker, colour=facts.colour)
+    return said if facts.house_mark is None else f"{said}, {words('house_mark', mark=facts.house_mark)}"
+
+
+def _where(places: Mapping[str, str], words: Words) -> str:
+    return "; ".join(
+        f"{words.of('place', place)}: {', '.join(dice)}"
+        for place in PLACES
+        if (dice := [die for die, at in places.items() if at == place])
     )
 
 

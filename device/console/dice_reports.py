@@ -1,0 +1,83 @@
+"""The reports of dice control as pages of the console, each made by a program of its own beside the table."""
+
+import asyncio
+import sys
+from datetime import date
+from pathlib import Path
+
+from device.console.requests import BadRequest
+from device.dice_control.report_program import FAIRNESS, LOG, REPORT, STATUS
+from device.dice_control.report_words import LANGUAGES
+from device.terminal import Busy
+
+PAGES = (LOG, STATUS, REPORT)
+# One is made at a time; so many more may wait.
+WAITING_MAX = 4
+MADE_WITHIN_S = 120.0
+
+
+class DiceReports:
+    """Makes reports of one journal. Raises Busy when too many are asked for, ReportFailed when one cannot be made."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._waiting = 0
+        self._one = asyncio.Semaphore(1)
+
+    async def page(self, kind: str, day: str | None, language: str | None) -> bytes:
+        """A page of PAGES; the account of a day needs the day. Raises BadRequest."""
+        if language is not None and language not in LANGUAGES:
+            raise BadRequest("language", "must be one of " + ", ".join(LANGUAGES))
+        if kind == REPORT and day is None:
+            raise BadRequest("day", "is missing; name a day such as 2026-11-29")
+        options = [] if language is None else ["--language", language]
+        if day is not None:
+            try:
+                options += ["--day", date.fromisoformat(day).isoformat()]
+            except ValueError:
+                raise BadRequest("day", "must be a day such as 2026-11-29") from None
+        return await self._made(kind, options)
+
+    async def fairness(self) -> bytes:
+        """What the rolls say of each set's dice, as JSON."""
+        return await self._made(FAIRNESS, [])
+
+    async def _made(self, kind: str, options: list[str]) -> bytes:
+        if self._waiting > WAITING_MAX:
+            raise Busy("too many reports at once; wait a moment")
+        self._waiting += 1
+        try:
+            async with self._one:
+                return await self._run(kind, options)
+        finally:
+            self._waiting -= 1
+
+    async def _run(self, kind: str, options: list[str]) -> bytes:
+        program = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-m",
+            "device.dice_control.report_program",
+            str(self._journal),
+            kind,
+            *options,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            async with asyncio.timeout(MADE_WITHIN_S):
+                report, complaint = await program.communicate()
+        except TimeoutError:
+            raise ReportFailed(f"the report was not ready within {MADE_WITHIN_S:.0f} seconds") from None
+        finally:
+            if program.returncode is None:
+                program.kill()
+                await program.wait()
+        if program.returncode != 0:
+            raise ReportFailed(complaint.decode(errors="replace").strip() or "the report could not be made")
+        return report
+
+
+class ReportFailed(Exception):
+    """A report cannot be made; the message says why."""

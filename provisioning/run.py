@@ -82,7 +82,9 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
         lines = [f"boxman {version('boxman')}: table {ready.table} under {rules}", f"  console        {address}"]
         if virtual_folder is not None:
             lines.append(f"  virtual table  {address}virtual")
-        lines.append(f"  data           {data}")
+        node = f", I/O node at {ready.node_port}" if ready.node_port is not None else ""
+        pins = "virtual (gpiozero's mock pins)" if configuration.virtual else f"{ready.pin_library}, by gpiozero"
+        lines += [f"  pins           {pins}{node}", f"  data           {data}"]
         try:
             print("\n".join(lines), flush=True)
         except OSError as error:

@@ -9,7 +9,9 @@ from typing import Any
 
 from device.condition import Condition
 from device.hardware_state import HardwareState, Puck, expected_puck
+from device.input_names import GROUPS_SAID, all_said
 from device.session import Session
+from drivers.wiring import GROUPS, Wiring
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,26 @@ class GraceTimes:
     button_ms: int = 5_000
 
 
+# How long after a start what is still wrong is told again: a pin at once, a node after three seconds of silence, a
+# stuck button after half a minute.
+TOLD_AGAIN_MS = {"input_unavailable": 5_000, "node_offline": 5_000, "line_noisy": 65_000, "input_stuck": 35_000}
 PUCK_ALERTS = ("puck_misplaced", "roll_missing", "pucks_disagree", "puck_fault")
 
 
-def conditions(session: Session, grace: GraceTimes) -> Iterator[Condition]:
+def conditions(session: Session, grace: GraceTimes, wiring: Wiring) -> Iterator[Condition]:
     """All that is wrong now, the most urgent first."""
     yield from _puck(session, grace)
     yield from _buttons(session, grace)
-    yield from _inputs(session.hardware)
+    yield from _inputs(session.hardware, wiring)
 
 
-def undetermined(session: Session) -> tuple[str, ...]:
-    """The alerts of which nothing can be said now: they stay as they are."""
-    return PUCK_ALERTS if session.hardware.agrees(session.point) is None else ()
+def undetermined(session: Session, watched_ms: int) -> set[str]:
+    """The alerts of which nothing can be said now: they stay as they are.
+
+    After a start the hardware takes a while to say again what is wrong with it; `watched_ms` is how long that was ago.
+    """
+    found = {name for name, wait_ms in TOLD_AGAIN_MS.items() if watched_ms < wait_ms}
+    return found | set(PUCK_ALERTS) if session.hardware.agrees(session.point) is None else found
 
 
 def _puck(session: Session, grace: GraceTimes) -> Iterator[Condition]:
@@ -46,9 +55,9 @@ def _puck(session: Session, grace: GraceTimes) -> Iterator[Condition]:
         return
     expected = expected_puck(session.point)
     where = "on its OFF place, OFF face up" if session.point is None else f"on {session.point}, ON face up"
-    seen = [{"puck": number, **_seen(puck)} for number, puck in sorted(hardware.pucks.items())]
+    pucks = {number: hardware.puck(number) for number in hardware.pucks}
+    seen = [{"puck": number, **_seen(puck)} for number, puck in sorted(pucks.items())]
     detail = {"expected": expected, "seen": seen}
-    pucks = hardware.pucks
     faulty = [number for number, puck in sorted(pucks.items()) if puck.state == "fault"]
     if faulty:
         number = faulty[0]
@@ -140,32 +149,33 @@ def _buttons(session: Session, grace: GraceTimes) -> Iterator[Condition]:
         )
 
 
-def _inputs(hardware: HardwareState) -> Iterator[Condition]:
+def _inputs(hardware: HardwareState, wiring: Wiring) -> Iterator[Condition]:
     if hardware.node_away is not None:
+        groups = [GROUPS_SAID[group] for group in GROUPS if wiring.board(group) == "node"]
+        unseen = f"What it reads is not seen: {', '.join(groups)}." if groups else "Its lamps are dark."
+        keys = (
+            " Enter dice on the screen: keys pressed now count later, but not once a throw is entered here."
+            if wiring.board("dice_keys") == "node"
+            else ""
+        )
         yield Condition(
             "node_offline",
-            "The I/O node does not answer; enter dice on the screen, and look at its cable.",
-            {"reason": hardware.node_away},
+            f"The I/O node does not answer; look at its cable. {unseen}{keys}",
+            {},
             0,
         )
     if hardware.stuck:
-        names = ", ".join(hardware.stuck)
-        yield Condition(
-            "input_stuck", f"Stuck, and left out of account: {names}. Call a technician.", {"names": hardware.stuck}, 0
-        )
+        text = f"Stuck, and left out of account: {all_said(hardware.stuck)}. Call a technician."
+        yield Condition("input_stuck", text, {"names": hardware.stuck}, 0)
     if hardware.unavailable:
-        (name, reason), *more = sorted(hardware.unavailable.items())
-        others = f" Also: {', '.join(other for other, _ in more)}." if more else ""
-        yield Condition(
-            "input_unavailable",
-            f"{name} cannot be used: {reason}.{others} The others work. Call a technician.",
-            {"names": sorted(hardware.unavailable)},
-            0,
-        )
+        names = sorted(hardware.unavailable)
+        text = f"Cannot be used: {all_said(names)}. Call a technician; all else works."
+        yield Condition("input_unavailable", text, {"names": names}, 0)
     if hardware.line_noisy:
         yield Condition(
             "line_noisy",
-            "The line to the I/O node is disturbed. Nothing is lost yet; have its cable and plugs looked at.",
+            "The line to the I/O node is disturbed. Nothing is lost yet; have its cable and plugs looked at. "
+            "This goes five minutes after the line is good again.",
             {},
             0,
         )

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from device.alert_conditions import GraceTimes, conditions, undetermined
+from device.alert_conditions import TOLD_AGAIN_MS, GraceTimes, conditions, undetermined
 from device.condition import Condition
 from device.dice_control import reserve_conditions
 from device.dice_control.dice_rules import DiceRules
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.session import Entry, Session
+from drivers.wiring import Wiring
 
 # When what is wrong changes while the alert stands, such as a puck that is put on another wrong box.
 CHANGED_MS = 1_000
@@ -24,12 +25,14 @@ class _Pending:
 class AlertWatch:
     """One session's watch. What it remembers is only for how long something has been wrong."""
 
-    def __init__(self, grace: GraceTimes, reserve: ReserveTimes, dice_rules: DiceRules) -> None:
+    def __init__(self, grace: GraceTimes, reserve: ReserveTimes, dice_rules: DiceRules, wiring: Wiring) -> None:
         self._grace = grace
         self._reserve = reserve
         self._dice_rules = dice_rules
+        self._wiring = wiring
         self._pending: dict[str, _Pending] = {}
         self._looked_at_seq = -1
+        self._began_ms: int | None = None
         self._next_ms: int | None = None
 
     def wants(self, session: Session, now_ms: int) -> bool:
@@ -39,9 +42,11 @@ class AlertWatch:
     def look(self, session: Session, now_ms: int) -> list[Entry]:
         """The alerts to raise and to clear now, already taken on by the session. `now_ms` never goes back."""
         entries: list[Entry] = []
+        began_ms = self._began_ms = now_ms if self._began_ms is None else self._began_ms
+        stays = undetermined(session, now_ms - began_ms)
         context = session.dice_context(self._dice_rules)
         present = [
-            *conditions(session, self._grace),
+            *conditions(session, self._grace, self._wiring),
             *reserve_conditions.conditions(session.dice, context, self._reserve),
         ]
         due: list[int] = []
@@ -56,8 +61,12 @@ class AlertWatch:
         names = {condition.alert for condition in present}
         self._pending = {name: pending for name, pending in self._pending.items() if name in names}
         for name, raised in list(session.alerts.items()):
-            if not raised["latched"] and name not in names and name not in undetermined(session):
+            if raised["latched"] or name in names:
+                continue
+            if name not in stays:
                 entries += session.clear_alert(name)
+            elif name in TOLD_AGAIN_MS:
+                due.append(began_ms + TOLD_AGAIN_MS[name])
         self._looked_at_seq = session.seq
         self._next_ms = min(due, default=None)
         return entries

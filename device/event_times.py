@@ -1,14 +1,16 @@
 """When things began, for the screen: the wall times of events, which the session itself never looks at."""
 
+from dataclasses import dataclass, field
+
 from device.event import Event
 
 
+@dataclass
 class EventTimes:
     """Since when the reserve's lid is as it is and each alert stands (RFC 3339, UTC; the clock's quality aside)."""
 
-    def __init__(self) -> None:
-        self.reserve: str | None = None
-        self.alerts: dict[str, str] = {}
+    reserve: str | None = None
+    alerts: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
         """Take a committed event on, in order."""

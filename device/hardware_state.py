@@ -39,6 +39,12 @@ class HardwareState:
     unavailable: dict[str, str] = field(default_factory=dict)
     stuck: list[str] = field(default_factory=list)
     node_away: str | None = None
+    # The groups of inputs that the I/O node has told of.
+    on_node: list[str] = field(default_factory=list)
+    # Whether the node was in contact at some time since the start and still is; and whether, while it was not, a throw
+    # was entered on the screen: what its keys say of that time is then late.
+    node_in_contact: bool = False
+    entered_without_node: bool = False
     line_noisy: bool = False
     # The I/O node's last boot, and how many changes it had dropped by then.
     node_dropped: tuple[int, int] | None = None
@@ -46,8 +52,8 @@ class HardwareState:
     reports: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def agrees(self, point: int | None) -> bool | None:
-        """Whether every puck lies where it belongs; None while one of them has not been seen since the start."""
-        if any(puck.state == "unknown" for puck in self.pucks.values()):
+        """Whether every puck lies where it belongs; None while nobody knows where one of them is."""
+        if any(self.puck(number).state == "unknown" for number in self.pucks):
             return None
         expected = expected_puck(point)
         return all(
@@ -55,12 +61,42 @@ class HardwareState:
             for puck in self.pucks.values()
         )
 
+    def puck(self, number: int) -> Puck:
+        """Puck 1 or 2 as it is seen now: what an absent node saw last is no sight."""
+        unseen = self._unseen("puck" if number == 1 else "second_puck")
+        return Puck() if unseen else self.pucks[number]
+
+    @property
+    def lid_open(self) -> bool | None:
+        """Whether the reserve is open; None while nobody knows."""
+        return None if self._unseen("reserve") else self.reserve_open
+
+    def _unseen(self, group: str) -> bool:
+        return self.node_away is not None and group in self.on_node
+
+    def note_report(self, group: str, boot_id: int, number: int) -> None:
+        """The journal holds this report of the node, and so all before it; what it held stays held."""
+        known = self.reports.get(group)
+        if known is None or known[0] != boot_id or number > known[1]:
+            self.reports[group] = (boot_id, number)
+
+    def _lose_contact(self) -> None:
+        if self.node_in_contact:
+            self.entered_without_node = False
+        self.node_in_contact = False
+
+    def throw_entered(self, via: str) -> None:
+        """A roll, a correction or a void throw was entered."""
+        if via == "console" and not self.node_in_contact:
+            self.entered_without_node = True
+
     def start(self) -> None:
         """The program has started: the inputs are told as they are found now."""
         self.pucks = {number: Puck() for number in self.pucks}
         self.unavailable = {}
         self.stuck = []
         self.node_away = None
+        self._lose_contact()
         self.line_noisy = False
 
     def open_table(self) -> None:
@@ -70,6 +106,9 @@ class HardwareState:
 
     def take(self, kind: str, data: dict[str, Any]) -> None:
         """Take an event of the hardware on. ValueError: `kind` is no such event."""
+        board, _, group = str(data.get("via", "")).partition(":")
+        if board == "node" and group and group not in self.on_node:
+            self.on_node = sorted([*self.on_node, group])
         match kind:
             case "puck":
                 seen = Puck(data["state"], data["position"], data["face"], data.get("sensors", []))
@@ -82,6 +121,8 @@ class HardwareState:
                 self._take_status(data)
             case "input_unavailable":
                 self.unavailable[data["name"]] = data["reason"]
+                if data["name"] == "lid":
+                    self.reserve_open = None
             case "input_available":
                 self.unavailable.pop(data["name"], None)
             case "input_stuck":
@@ -90,8 +131,10 @@ class HardwareState:
                 self.stuck = [name for name in self.stuck if name != data["name"]]
             case "node_lost":
                 self.node_away = data["reason"]
+                self._lose_contact()
             case "node_found":
                 self.node_away = None
+                self.node_in_contact = True
                 self.node_dropped = (data["boot_id"], data["dropped_in_all"])
             case "node_dropped":
                 self.node_dropped = (data["boot_id"], data["dropped_in_all"])

@@ -12,7 +12,7 @@ append also looks whether the paths still lead to what is written.
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self
@@ -27,6 +27,13 @@ SCHEMA_VERSION: Final = 1
 BUSY_TIMEOUT_SECONDS: Final = 5
 READ_LIMIT_MAX: Final = 10_000
 """The most events one `read` gives."""
+
+LOG_PAGES: Final = 1_000
+"""When a commit leaves so many pages of 4 KiB in the write-ahead log, they go to the database and it begins anew.
+
+Readers put that off while a query of theirs runs, so none here runs for longer than one `read`: the log grows by what
+is written meanwhile. It is never shortened in use, only written anew from its start.
+"""
 
 _BATCH_EVENTS: Final = 500
 _SYNCHRONOUS_FULL: Final = 2
@@ -153,13 +160,15 @@ class _EventTable:
         query = "SELECT seq, event FROM events WHERE seq >= ? ORDER BY seq LIMIT ?"
         expected = first
         try:
-            for seq, line in self._connection.execute(query, (min(first, _INTEGER_MAX), limit)):
-                if seq != expected:
-                    raise JournalDamaged(self.path, expected, f"missing, the next one is {seq}")
-                if type(line) is not bytes:
-                    raise JournalDamaged(self.path, expected, "is not text")
-                yield line.decode("utf-8")
-                expected += 1
+            # Closed whatever happens: a query that is not at its end keeps the log from beginning anew.
+            with closing(self._connection.execute(query, (min(first, _INTEGER_MAX), limit))) as rows:
+                for seq, line in rows:
+                    if seq != expected:
+                        raise JournalDamaged(self.path, expected, f"missing, the next one is {seq}")
+                    if type(line) is not bytes:
+                        raise JournalDamaged(self.path, expected, "is not text")
+                    yield line.decode("utf-8")
+                    expected += 1
         except UnicodeDecodeError as error:
             raise JournalDamaged(self.path, expected, f"not UTF-8 at byte {error.start}") from None
         except sqlite3.Error as error:
@@ -216,7 +225,8 @@ class _EventTable:
 
     def _value(self, query: str, *parameters: object) -> int | None:
         try:
-            row = self._connection.execute(query, parameters).fetchone()
+            with closing(self._connection.execute(query, parameters)) as rows:
+                row = rows.fetchone()
         except sqlite3.Error as error:
             self._raise_read_error(error, None)
         return None if row is None or row[0] is None else int(row[0])
@@ -391,6 +401,8 @@ class Journal(_EventTable):
                 self._check_identity()
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
+            self._make_log_durable()
             if is_new:
                 self._create_tables()
             journal_mode = self._connection.execute("PRAGMA journal_mode").fetchone()[0]
@@ -400,6 +412,21 @@ class Journal(_EventTable):
         if journal_mode != b"wal" or synchronous != _SYNCHRONOUS_FULL:
             settings = f"journal_mode={journal_mode.decode()}, synchronous={synchronous}"
             raise JournalError(f"{self.path}: would not flush every commit ({settings}); it should be on a local disk")
+
+    def _make_log_durable(self) -> None:
+        """Has what waits in the log of an earlier run written to the database, and that flushed.
+
+        Raises JournalError while another program's reading keeps it from being done, which then goes on too long.
+        """
+        # After a flush that failed, pages that only the system's memory holds look written, and stay lost when
+        # flushed again: only writing them once more makes sure (what PostgreSQL learned of fsync in 2018).
+        with closing(self._connection.execute("PRAGMA wal_checkpoint(FULL)")) as rows:
+            _, in_log, written = rows.fetchone()
+        if written != in_log:
+            raise JournalError(
+                f"{self.path}: another program has been reading it for more than {BUSY_TIMEOUT_SECONDS} s, so what its "
+                "log holds cannot be made durable; end that program and start again"
+            )
 
     def _create_tables(self) -> None:
         """In one transaction: a cut leaves the file either still new or complete."""

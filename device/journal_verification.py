@@ -1,17 +1,104 @@
 """Proves that a journal is whole and unaltered, or names the first event that is not.
 
-The chain alone cannot tell that events were cut off at its end: compare `last_seq` and `last_hash` with the
-central log's.
+The chain shows a change that was made by hand. Somebody who computes all hashes anew is found by the signatures of the
+checkpoints, unless the change is behind the last of them; that, a tail that was cut off, and a journal that was written
+anew with a key of its own show only in what others hold: a checkpoint that was taken away earlier, the central log.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from device.event import GENESIS_HASH
+from device.checkpoint import (
+    ALWAYS_SIGNED,
+    CHECKPOINT,
+    CHECKPOINT_EVENTS,
+    BadCheckpoint,
+    Checkpoint,
+    parse_checkpoint,
+)
+from device.event import GENESIS_HASH, Event
 from device.journal import JournalDamaged, JournalReader
+from device.table_key import is_public_key
 
 PROGRESS_EVENTS: Final = 1_000
+
+UNSIGNED_EVENTS_MAX: Final = CHECKPOINT_EVENTS + 256
+"""So many events may lie between two checkpoints: those that are committed together are signed together."""
+
+
+class Unproven(Exception):
+    """An event that the table's signatures do not bear out; the text says why."""
+
+
+class SignatureCheck:
+    """Holds a journal's events, given in order from event 1 on and with a good chain, against its checkpoints."""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        """The public key that the last start named; None before the first."""
+        self.key_changed_seq = 0
+        """The last start under another key than before; 0 when there was none."""
+        self.signed_seq = 0
+        """The last event that a checkpoint signs."""
+        self.site: str | None = None
+        """The site that the last start named, which is part of the journal's subject in the central log."""
+        self._checkpoint_seq = 0
+        self._owed_seq: int | None = None
+
+    def take(self, event: Event) -> None:
+        """Raises Unproven when the event cannot have been written by a table that signs as it should."""
+        if event.type == "started":
+            self.check_end()
+            self._take_start(event)
+        elif self.key is None:
+            raise Unproven("comes before any start of the terminal, so nothing says whose key it is signed with")
+        elif event.type == CHECKPOINT:
+            self._take_checkpoint(event)
+        elif event.type in ALWAYS_SIGNED and self._owed_seq is None:
+            self._owed_seq = event.seq
+        if event.seq - self._checkpoint_seq > UNSIGNED_EVENTS_MAX:
+            raise Unproven(
+                f"there is no checkpoint since event {self._checkpoint_seq}, though one is due "
+                f"every {CHECKPOINT_EVENTS} events"
+            )
+
+    def check_end(self) -> None:
+        """Raises Unproven when the events may not end here, nor be followed by a start."""
+        if self._owed_seq is not None:
+            raise Unproven(f"the checkpoint that was written together with event {self._owed_seq} is missing")
+
+    def _take_start(self, event: Event) -> None:
+        key = event.data.get("key")
+        if not isinstance(key, str) or not is_public_key(key):
+            raise Unproven("is a start without the table's public key")
+        is_marked = event.data.get("key_changed", False)
+        if is_marked is not (self.key not in (None, key)):
+            former = f"the table's key was {self.key}" if self.key is not None else "no key came before"
+            mark = "marked as" if is_marked else "not marked as"
+            raise Unproven(f"names the key {key}, {mark} changed, but {former}")
+        if is_marked:
+            self.key_changed_seq = event.seq
+        self.key = key
+        configured: Any = event.data.get("configured")
+        site = configured.get("site") if isinstance(configured, dict) else None
+        self.site = site if isinstance(site, str) else None
+
+    def _take_checkpoint(self, event: Event) -> None:
+        try:
+            checkpoint = parse_checkpoint(event.table, event.data)
+        except BadCheckpoint as error:
+            raise Unproven(f"{error}; one of events {self.signed_seq + 1} to {event.seq} was changed") from None
+        if checkpoint.key != self.key:
+            raise Unproven(f"is signed with the key {checkpoint.key}, but the table's key is {self.key}")
+        if (checkpoint.seq, checkpoint.hash) != (event.seq - 1, event.prev):
+            raise Unproven(
+                f"signs event {checkpoint.seq} with hash {checkpoint.hash}, but before it comes event {event.seq - 1} "
+                f"with hash {event.prev}; one of events {self.signed_seq + 1} to {event.seq} was changed"
+            )
+        self.signed_seq = checkpoint.seq
+        self._checkpoint_seq = event.seq
+        self._owed_seq = None
 
 
 @dataclass(frozen=True)
@@ -26,29 +113,75 @@ class VerificationResult:
     first_bad_seq: int | None
     """None when everything is good."""
     what_is_wrong: str | None
+    signed_seq: int
+    """The last event that a signature holds for; those after it up to `last_seq` are chained only."""
+    key: str | None
+    """The table's public key, as its last start names it."""
+    key_changed_seq: int
+    """The last start under another key than before, 0 when there was none. Only what others hold tells who did it."""
+    site: str | None
+    """The site of the last start."""
 
     @property
     def is_good(self) -> bool:
         return self.what_is_wrong is None
 
 
-def verify(reader: JournalReader, on_progress: Callable[[int, int], None]) -> VerificationResult:
-    """Checks every event from 1 on: canonical form, hash, `seq` without a hole, `prev`, and one table
-    throughout.
+def verify(
+    reader: JournalReader, on_progress: Callable[[int, int], None], checkpoint: Checkpoint | None = None
+) -> VerificationResult:
+    """Checks every event from 1 on: canonical form, hash, `seq` without a hole, `prev`, one table, signatures; and
+    that the journal holds the event of a `checkpoint` that was taken away earlier.
 
     `on_progress` is told (events checked, events in all) every PROGRESS_EVENTS and at the end. Raises
     JournalError when the file cannot be read for a reason other than damage.
     """
     last_seq, last_hash = 0, GENESIS_HASH
     table: str | None = None
+    signatures = SignatureCheck()
+
+    def result(bad_seq: int | None, reason: str | None) -> VerificationResult:
+        return VerificationResult(
+            last_seq,
+            last_hash,
+            table,
+            bad_seq,
+            reason,
+            signatures.signed_seq,
+            signatures.key,
+            signatures.key_changed_seq,
+            signatures.site,
+        )
+
     try:
         events_in_all = reader.last_seq
         for event in reader.events():
+            signatures.take(event)
+            if checkpoint is not None:
+                _compare(event, checkpoint, signatures.key)
             last_seq, last_hash, table = event.seq, event.hash, event.table
             if last_seq % PROGRESS_EVENTS == 0:
                 on_progress(last_seq, max(events_in_all, last_seq))
+        signatures.check_end()
     except JournalDamaged as damage:
-        bad_seq = damage.seq if damage.seq is not None else last_seq + 1
-        return VerificationResult(last_seq, last_hash, table, bad_seq, damage.reason)
+        return result(damage.seq if damage.seq is not None else last_seq + 1, damage.reason)
+    except Unproven as unproven:
+        return result(last_seq + 1, str(unproven))
+    if checkpoint is not None and last_seq < checkpoint.seq:
+        return result(last_seq + 1, f"missing, though the checkpoint is of event {checkpoint.seq}: it was cut off")
     on_progress(last_seq, last_seq)
-    return VerificationResult(last_seq, last_hash, table, None, None)
+    return result(None, None)
+
+
+def _compare(event: Event, checkpoint: Checkpoint, key: str | None) -> None:
+    """Raises Unproven when `event` is not what a checkpoint says that was taken away earlier."""
+    if event.table != checkpoint.table:
+        raise Unproven(f"is of table {event.table!r}, but the checkpoint of table {checkpoint.table!r}")
+    if event.seq != checkpoint.seq:
+        return
+    if key != checkpoint.key:
+        raise Unproven(f"the checkpoint is signed with the key {checkpoint.key}, but the table's key here is {key}")
+    if event.hash != checkpoint.hash:
+        raise Unproven(
+            f"hash is {event.hash}, but {checkpoint.hash} in the checkpoint: it or an event before it was changed"
+        )

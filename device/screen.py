@@ -6,7 +6,7 @@ from typing import Any
 from device.hardware_state import Puck, expected_puck
 from device.session import Session
 
-RESERVE_TEXT = "The lid of the dice reserve is open."
+RESERVE_TEXT = "The lid of the dice reserve is open. Say why it was opened, and shut it."
 # What changes the meaning of the next touch stands first, then what stops the game, then what can wait.
 _ORDER = (
     "correcting",
@@ -47,7 +47,7 @@ def table_view(session: Session) -> dict[str, Any]:
         "roll_number": table.roll_number,
         "puck": puck_view(session, 1) | {"expected": expected_puck(table.point)},
         "second_puck": puck_view(session, 2) if 2 in hardware.pucks else None,
-        "reserve": {"open": hardware.reserve_open, "slots": hardware.slots},
+        "reserve": {"open": hardware.lid_open, "slots": hardware.slots},
         "buttons": {
             "last": hardware.last_status,
             "marks": {str(box): status for box, status in sorted(hardware.marks.items())},
@@ -63,7 +63,7 @@ def table_view(session: Session) -> dict[str, Any]:
 
 def puck_view(session: Session, number: int) -> dict[str, Any]:
     """Where puck 1 or 2 is, and whether that is where it belongs (None while it is unknown)."""
-    puck: Puck = session.hardware.pucks[number]
+    puck: Puck = session.hardware.puck(number)
     agrees: bool | None = None
     if puck.state != "unknown":
         seen = {"position": puck.position, "face": puck.face}
@@ -88,7 +88,7 @@ def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
         }
         for name, alert in session.alerts.items()
     ]
-    if session.hardware.reserve_open:
+    if session.hardware.lid_open:
         found.append(_state("reserve_open", RESERVE_TEXT))
     if session.notice is not None:
         found.append(_state("notice", session.notice[:1].upper() + session.notice[1:] + "."))

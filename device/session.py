@@ -8,8 +8,10 @@ were journaled: the session is the journal replayed, and nothing else.
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from packaging.version import InvalidVersion, Version
 
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
@@ -18,6 +20,7 @@ from device.dice_control.dice_rules import DiceRules
 from device.dice_control.event_alerts import latched_alerts
 from device.hardware_state import EVENTS as HARDWARE_EVENTS
 from device.hardware_state import HardwareState
+from device.plain_values import plain
 from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
@@ -33,6 +36,8 @@ _DICE_LOG_HEARS = (*DICE_EVENTS, "reserve_opened", "reserve_closed", "slots", "a
 # Commands remembered so that one that is sent again after a lost answer is not done twice.
 COMMANDS_MAX = 1000
 INPUT_TEXT_MAX = 300
+# Of an alert: Madrid's articles are long, and one may name several rules.
+ALERT_TEXT_MAX = 1200
 
 
 class ReplayError(Exception):
@@ -48,6 +53,12 @@ class TableTerms:
     unit: int
     minimum: int
     maximum: int
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "TableTerms":
+        """The terms that stand in an event, as `data` gives them."""
+        limits = data["limits"]
+        return cls(data["rule_set"], data["options"], data["unit"], limits["min"], limits["max"])
 
     def table(self) -> Table:
         """A new table under these terms. Raises RuleError or ValueError when they are not sound."""
@@ -126,6 +137,11 @@ class Session:
     notice: str | None = None
     configured: dict[str, Any] | None = None
     running: bool = False
+    # Of the last start: the program's version, and the public key that the table's checkpoints are signed with.
+    version: str | None = None
+    key: str | None = None
+    # The last checkpoint event; 0 while there was none.
+    checkpoint_seq: int = 0
     commands: "OrderedDict[str, dict[str, Any]]" = field(default_factory=OrderedDict)
 
     @property
@@ -135,14 +151,35 @@ class Session:
 
     # Commands
 
-    def start(self, version: str, configured: dict[str, Any]) -> list[Entry]:
-        """The terminal has started; says whether the last run was ended or broke off (a power cut, a crash)."""
-        previous = "first" if self.configured is None else "cut_off" if self.running else "stopped"
-        return [self._take("started", {"version": version, "configured": configured, "previous": previous})]
+    def start(self, version: str, configured: dict[str, Any], *, key: str, configuration_hash: str) -> list[Entry]:
+        """The terminal has started; says whether the last run was ended or broke off (a power cut, a crash).
+
+        It is marked when an older version than before has started, or one with another key, which is an alert as well.
+        """
+        data: dict[str, Any] = {
+            "version": version,
+            "configured": configured,
+            "configuration_hash": configuration_hash,
+            "previous": "first" if self.configured is None else "cut_off" if self.running else "stopped",
+            "key": key,
+        }
+        if self.version is not None and _is_older(version, self.version):
+            data["downgrade"] = True
+        former_key = self.key
+        if former_key in (None, key):
+            return [self._take("started", data)]
+        data["key_changed"] = True
+        text = "This table signs its journal with another key than before. Find out who changed it, and why."
+        detail = {"key": key, "former_key": former_key}
+        return [self._take("started", data), *self.raise_alert("table_key_changed", text, detail, latched=True)]
 
     def stop(self) -> list[Entry]:
         """The terminal ends in good order."""
         return [self._take("stopped", {})]
+
+    def checkpoint(self, data: dict[str, Any]) -> list[Entry]:
+        """The journal was signed as far as the last event; to be written together with it."""
+        return [self._take("checkpoint", data)]
 
     def open_table(self, terms: TableTerms, origin: Origin) -> list[Entry]:
         """Open the table under new terms. Raises Refused (`not_now`) while bets lie on the layout."""
@@ -222,6 +259,23 @@ class Session:
             steps = []
         return [*steps, self._take("bet_status", data | origin.data())]
 
+    def keyed_too_late(self, what: str, origin: Origin) -> list[Entry]:
+        """What the node kept of its keys while it was away, and a throw was entered on the screen meanwhile.
+
+        It may be that very throw, so it is not done: the boxman decides.
+        """
+        message = (
+            f"{what} was keyed while the I/O node was away, and a throw was entered on the screen since. "
+            "It is not counted; if it was another throw, enter it now."
+        )
+        entries = [self._refused_key(message.removesuffix("."), origin)]
+        return entries + self.raise_alert(f"late_key:{self.seq}", message, {"what": what}, latched=True)
+
+    def keyed_again(self, first: int, second: int, origin: Origin) -> list[Entry]:
+        """The keys say what the screen said a moment ago: one throw, and it is entered."""
+        message = f"{first}-{second} was entered on the screen just now; if it was another throw, key it again"
+        return [self._refused_key(message, origin, {"roll": [first, second]})]
+
     def dice_keyed(self, first: int, second: int, origin: Origin) -> list[Entry]:
         """Two dice keys: the roll, or after a take-back the right dice of the last roll."""
         name = "correct" if self.correcting else "roll"
@@ -289,7 +343,7 @@ class Session:
 
         `latched`: only its acknowledgement ends it, for what has happened rather than is so.
         """
-        said = {"text": _event_text(text), "detail": detail, "latched": latched}
+        said = {"text": _event_text(text, ALERT_TEXT_MAX), "detail": detail, "latched": latched}
         standing = self.alerts.get(alert)
         if standing is not None and all(standing[name] == said[name] for name in said):
             return []
@@ -325,13 +379,16 @@ class Session:
             raise ReplayError(f"event {seq} ({kind}) was journaled with another {', '.join(differing)}")
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole state as plain values: equal before a cut and after the restart."""
-        apart = ("table", "terms", "hardware", "dice", "commands")
-        said = {name: value for name, value in vars(self).items() if name not in apart}
-        said["hardware"] = asdict(self.hardware)
-        said["dice"] = self.dice.snapshot()
+        """The whole state as plain values: equal before a cut and after the restart.
+
+        It stays as it is while the session goes on; `device.session_snapshot.restore` is its inverse.
+        """
+        apart = ("table", "terms", "dice", "commands")
+        said = {name: plain(value) for name, value in vars(self).items() if name not in apart}
         said["table"] = self.table.snapshot() if self.table else None
-        said["rules"] = self.table.rules.name if self.table else None
+        said["terms"] = self.terms.data() if self.terms else None
+        said["dice"] = self.dice.snapshot()
+        # Answers are never changed once they are there, and there may be many.
         said["commands"] = list(self.commands.items())
         return said
 
@@ -353,7 +410,7 @@ class Session:
         if report := data.get("report"):
             # The console uses up a die of the keys; the hardware's own entries name their group.
             group = data["via"].partition(":")[2] or "dice_keys"
-            self.hardware.reports[group] = (report[0], report[1])
+            self.hardware.note_report(group, report[0], report[1])
         if command := data.get("command"):
             self._remember(command, kind, data)
         return kind, data
@@ -370,6 +427,8 @@ class Session:
 
     def _on_started(self, data: dict[str, Any]) -> None:
         self.configured = data["configured"]
+        self.version = data["version"]
+        self.key = data.get("key")
         self.running = True
         self.hardware.start()
         self.notice = None
@@ -377,9 +436,11 @@ class Session:
     def _on_stopped(self, _data: dict[str, Any]) -> None:
         self.running = False
 
+    def _on_checkpoint(self, _data: dict[str, Any]) -> None:
+        self.checkpoint_seq = self.seq + 1
+
     def _on_table_opened(self, data: dict[str, Any]) -> None:
-        limits = data["limits"]
-        terms = TableTerms(data["rule_set"], data["options"], data["unit"], limits["min"], limits["max"])
+        terms = TableTerms.of(data)
         self.table = terms.table()
         self.terms = terms
         self.hardware.open_table()
@@ -422,6 +483,7 @@ class Session:
 
     def _on_no_roll(self, data: dict[str, Any]) -> None:
         self._step(data)
+        self.hardware.throw_entered(data["via"])
         self.dice_out = False
         self.last_no_roll = {"reason": data["step"]["no_roll"], "seq": self.seq + 1}
 
@@ -449,6 +511,7 @@ class Session:
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
     def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
+        self.hardware.throw_entered(data["via"])
         self.hardware.puck_was_right = self.hardware.agrees(data["point"]) is True
         if not corrected:
             self.series_before_roll = self.rolls_in_series
@@ -550,5 +613,13 @@ def _asked(kind: str, data: dict[str, Any]) -> Any:
     return data["correcting"] if kind == "take_back" else data["step"]
 
 
-def _event_text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")[:INPUT_TEXT_MAX]
+def _is_older(version: str, former: str) -> bool:
+    """Whether `version` comes before `former`; what is no version of a Python package is not compared."""
+    try:
+        return Version(version) < Version(former)
+    except InvalidVersion:
+        return False
+
+
+def _event_text(text: str, length_max: int = INPUT_TEXT_MAX) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")[:length_max]

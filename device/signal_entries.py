@@ -25,6 +25,7 @@ from drivers.signals import (
     PuckFault,
     PuckLifted,
     PuckMoved,
+    PuckUnseen,
     ReserveClosed,
     ReserveOpened,
     SlotsSeen,
@@ -46,22 +47,34 @@ _PLAIN = {
     EdgeLost: "edge_lost",
     ButtonHeldAtStart: "button_held_at_start",
 }
+_KEYED = DiceKeyed | TakeBackKeyed | NewShooterKeyed
+# Held, it takes the last entry back.
+TAKE_BACK_KEY = "dice_key_1"
 NODE_DROPPED_TEXT = (
     "The I/O node had no room for {} changes of its inputs, so keys may have been pressed in vain. "
     "Compare the last rolls with the table."
 )
 
 
+def origin_of(received: Received) -> Origin:
+    """Where the entries of a signal come from."""
+    return Origin(received.origin, report=received.report)
+
+
 def entries_of(session: Session, received: Received) -> list[Entry]:
     """What the session makes of a signal; it has taken the entries on."""
     signal = received.signal
-    origin = Origin(received.origin, report=received.report)
+    origin = origin_of(received)
+    if received.late and session.hardware.entered_without_node and isinstance(signal, _KEYED):
+        return session.keyed_too_late(_said(signal), origin)
     match signal:
         case PuckMoved():
             detail = {"initial": signal.initial} | origin.data()
             return session.puck_seen(signal.puck, "in_place", signal.position, signal.face, detail)
         case PuckLifted():
             return session.puck_seen(signal.puck, "lifted", None, None, {"initial": signal.initial} | origin.data())
+        case PuckUnseen():
+            return session.puck_seen(signal.puck, "unknown", None, None, origin.data())
         case PuckFault():
             fault = {"initial": signal.initial, "sensors": list(signal.sensors)} | origin.data()
             return session.puck_seen(signal.puck, "fault", None, None, fault)
@@ -80,10 +93,26 @@ def entries_of(session: Session, received: Received) -> list[Entry]:
             return session.new_shooter_keyed(origin)
         case NodeFound() | NodeDropped():
             return _node(session, signal)
+        case InputStuck():
+            return _stuck(session, signal, origin)
         case DieKeyed() | DiceEntryAbandoned() | BoxPicked():
             return []
         case _:
             return session.input_seen(_PLAIN[type(signal)], asdict(signal))
+
+
+def _said(signal: DiceKeyed | TakeBackKeyed | NewShooterKeyed) -> str:
+    if isinstance(signal, DiceKeyed):
+        return f"{signal.first}-{signal.second}"
+    return "A take-back" if isinstance(signal, TakeBackKeyed) else "A new shooter"
+
+
+def _stuck(session: Session, signal: InputStuck, origin: Origin) -> list[Entry]:
+    entries = session.input_seen(_PLAIN[type(signal)], asdict(signal))
+    if signal.name == TAKE_BACK_KEY and session.correcting:
+        # Nobody held the key to take a roll back.
+        entries += session.take_back(False, origin)
+    return entries
 
 
 def _node(session: Session, signal: NodeFound | NodeDropped) -> list[Entry]:
@@ -92,6 +121,8 @@ def _node(session: Session, signal: NodeFound | NodeDropped) -> list[Entry]:
     dropped = signal.dropped if isinstance(signal, NodeFound) else signal.changes
     if dropped:
         # What was lost stays lost: it stands until somebody has taken note of it.
-        text = NODE_DROPPED_TEXT.format(dropped)
-        entries += session.raise_alert("node_dropped", text, detail, latched=True)
+        standing = session.alerts.get("node_dropped", {"detail": {"changes": 0}})
+        changes = standing["detail"]["changes"] + dropped
+        text = NODE_DROPPED_TEXT.format(changes)
+        entries += session.raise_alert("node_dropped", text, {"changes": changes}, latched=True)
     return entries

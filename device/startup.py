@@ -17,10 +17,13 @@ from device.console.http_interface import create_app
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.delivery_record import DeliveryRecord, alert_if_journal_is_shorter
-from device.event_times import EventTimes
 from device.journal import Journal, JournalReader
+from device.recovery import recover
 from device.session import ReplayError, Session, TableTerms
 from device.settings import Settings
+from device.snapshot_file import SnapshotFile
+from device.snapshot_keeper import SnapshotKeeper
+from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key
 from device.terminal import Terminal
 from device.uplink import TARGET, Uplink, UplinkStatus
 from drivers.header import open_pin_factory
@@ -28,27 +31,15 @@ from drivers.table_inputs import TableInputs
 from drivers.virtual_table import VirtualTable
 
 DELIVERY_FILE = "delivery.db"
+SNAPSHOT_FILE = "snapshot"
 # Pages and programs that may be connected at once; more are told to come later.
 CONNECTIONS_MAX = 100
 BACKLOG = 16
+CANCEL_AGAIN_S = 3.0
 
 
 class StartError(Exception):
     """The terminal cannot start; the message is one line that says what would be right."""
-
-
-def replay_journal(journal: Journal, on_progress: Callable[[int, int], None]) -> tuple[Session, EventTimes]:
-    """The session that the journal leads to, and since when things are as they are.
-
-    Every event is checked on the way. Raises JournalDamaged or ReplayError.
-    """
-    session, times = Session(), EventTimes()
-    for event in journal.events():
-        session.replay(event.seq, event.type, event.data)
-        times.note(event)
-        if event.seq % 1000 == 0:
-            on_progress(event.seq, journal.last_seq)
-    return session, times
 
 
 def terms_to_open(session: Session, terms: TableTerms, configured: dict[str, Any]) -> TableTerms | None:
@@ -83,10 +74,12 @@ async def run_terminal(
     """
     with ExitStack() as stack:
         journal = stack.enter_context(Journal.open(folder.journal_path, settings.table))
+        snapshots = SnapshotFile(folder.path / SNAPSHOT_FILE, version, settings.table)
         try:
-            session, times = replay_journal(journal, on_progress)
+            recovered = recover(journal, snapshots, on_progress)
         except ReplayError as error:
             raise StartError(f"{folder.journal_path}: {error}") from error
+        session = recovered.session
         terms = settings.terms.check()
         configured = {
             "site": settings.site,
@@ -97,8 +90,15 @@ async def run_terminal(
             "limits": {"min": settings.terms.minimum, "max": settings.terms.maximum},
         }
         opening = terms_to_open(session, settings.terms, configured)
+        try:
+            key = open_table_key(folder.path / KEY_FILE_NAME)
+        except TableKeyError as error:
+            raise StartError(str(error)) from error
 
-        terminal = Terminal(session, journal, Clock(), settings, times)
+        terminal = Terminal(session, journal, Clock(), settings, recovered.times, key)
+        keeper = SnapshotKeeper(snapshots, recovered.snapshot_seq)
+        stack.callback(keeper.close)
+        terminal.keep_snapshots(keeper)
         factory = open_pin_factory(settings.pin_library)
         inputs = TableInputs(settings.wiring, pin_factory=factory, node_port=settings.node_port, on_hint=terminal.hint)
         stack.callback(inputs.close)
@@ -143,9 +143,19 @@ async def run_terminal(
             server.should_exit = True
             await asyncio.gather(serving, return_exceptions=True)
             for task in reversed(tasks):
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                await _ended(task)
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    """End a task, and raise what it failed with.
+
+    It is asked again and again: asyncio.wait_for, which libraries use, may lose a cancellation before Python 3.12.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_AGAIN_S)
+    with suppress(asyncio.CancelledError):
+        task.result()
 
 
 class _Server(uvicorn.Server):

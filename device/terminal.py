@@ -11,18 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from device import lamps
 from device.alert_watch import AlertWatch
+from device.checkpoint import is_checkpoint_due, sign_entries
 from device.clock import Clock
-from device.event import Event
+from device.configuration_hash import configuration_hash
+from device.event import Event, Stamp
 from device.event_times import EventTimes
 from device.journal import Journal, JournalError
 from device.screen import alerts, table_view
 from device.session import Entry, Origin, Session, TableTerms
 from device.settings import Settings
-from device.signal_entries import entries_of
+from device.signal_entries import entries_of, origin_of
+from device.snapshot_keeper import SnapshotKeeper
+from device.table_key import TableKey
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,
@@ -30,6 +34,7 @@ from drivers.signals import (
     DiceKeyed,
     DieKeyed,
     NewShooterKeyed,
+    ReserveOpened,
     Signal,
     TakeBackKeyed,
 )
@@ -46,6 +51,9 @@ LOOK_MIN_S = 0.002
 WATCH_S = 0.1
 # The steps that take the place of two dice keys.
 ROLLS = ("roll", "correct", "no_roll")
+# No throw follows another so soon: the same dice on screen and keys are one.
+SAME_THROW_S = 3.0
+DICE_KEYS = ":dice_keys"
 # A node that is there has said so by then; until then its silence is no alarm.
 NODE_GREETING_S = 5.0
 
@@ -88,9 +96,12 @@ class Terminal:
         clock: Clock,
         settings: Settings,
         times: EventTimes,
+        key: TableKey,
     ) -> None:
         self._session = session
-        self._watch = AlertWatch(settings.grace, settings.reserve, settings.dice_rules)
+        self._key = key
+        self._configuration_hash = configuration_hash(settings)
+        self._watch = AlertWatch(settings.grace, settings.reserve, settings.dice_rules, settings.wiring)
         self._dice_rules = settings.dice_rules
         self._times = times
         # Set, by `hint` or by a line of the node, when a look at the inputs is worth it.
@@ -104,6 +115,7 @@ class Terminal:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._changed = asyncio.Event()
         self._followers: list[Follower] = []
+        self._snapshots: SnapshotKeeper | None = None
         self._halted: str | None = None
         self._live: dict[str, Any] = {
             "pending_die": None,
@@ -112,6 +124,11 @@ class Terminal:
             "node": {"state": "none"},
         }
         self._node_met = False
+        # What the dice keys said and the session has not heard yet; a die of theirs that the last step used up.
+        self._keys_queued = 0
+        self._used_die: Received | None = None
+        # What was entered on the screen last, and when.
+        self._entered: tuple[Any, float] = (None, 0.0)
         self._clock_quality = clock.stamp().clock
         self._committed: dict[str, Any] = {}
         self.version = 0
@@ -160,6 +177,10 @@ class Terminal:
         """Tell `follower` of every commit from now on."""
         self._followers.append(follower)
 
+    def keep_snapshots(self, keeper: SnapshotKeeper) -> None:
+        """Have `keeper` keep a snapshot of what is on the disk."""
+        self._snapshots = keeper
+
     def set_uplink(self, state: str, delivered: int, last_error: str | None) -> None:
         """What the uplink says of itself."""
         self._set_live("uplink", {"state": state, "delivered": delivered, "last_error": last_error})
@@ -173,9 +194,19 @@ class Terminal:
         """
 
         def decide() -> list[Entry]:
-            # A roll from the screen uses up a die that waits on the keys: its report is done with this event.
-            keyed = self._inputs.die_report if self._inputs is not None and step_name(step) in ROLLS else None
-            return self._session.command(step, Origin("console", command, keyed), after_roll)
+            name = step_name(step)
+            if name not in ROLLS:
+                return self._session.command(step, Origin("console", command), after_roll)
+            # A roll from the screen uses up a die that waits on the keys, whose report is then done with this event.
+            # Not one that was keyed behind dice that wait for their turn after this roll.
+            inputs = self._inputs if self._keys_queued == 0 else None
+            keyed = inputs.die_report if inputs is not None else None
+            entries = self._session.command(step, Origin("console", command, keyed), after_roll)
+            if inputs is not None:
+                self._used_die = inputs.use_up_die()
+                self._set_live("pending_die", None)
+            self._entered = (step[name], self._loop.time())
+            return entries
 
         return await self._once(command, step, decide)
 
@@ -251,10 +282,13 @@ class Terminal:
 
     def begin(self, version: str, configured: dict[str, Any], terms: TableTerms | None) -> None:
         """Journal the start, before anything else is accepted; open the table under `terms` unless None."""
-        entries = self._session.start(version, configured)
+        entries = self._session.start(
+            version, configured, key=self._key.public, configuration_hash=self._configuration_hash
+        )
         if terms is not None:
             entries += self._session.open_table(terms, Origin("configuration"))
-        self._journal.append(entries, self._clock.stamp())
+        stamp = self._clock.stamp()
+        self._journal.append(self._signed(entries, stamp), stamp)
         self._committed = self._view()
 
     async def run(self) -> None:
@@ -272,7 +306,19 @@ class Terminal:
             self._writer.shutdown()
             if self._halted is None:
                 with suppress(JournalError):
-                    self._journal.append(self._session.stop(), self._clock.stamp())
+                    stamp = self._clock.stamp()
+                    events = self._journal.append(self._signed(self._session.stop(), stamp), stamp)
+                    if self._snapshots is not None:
+                        self._snapshots.stop(self._session, self._times, events[-1])
+
+    def _signed(self, entries: list[Entry], stamp: Stamp) -> list[Entry]:
+        """The entries, with a checkpoint behind them when one is due: in one commit, so none is ever missing."""
+        kinds = [kind for kind, _ in entries]
+        if not is_checkpoint_due(kinds, self._session.seq - self._session.checkpoint_seq):
+            return entries
+        journal = self._journal
+        signed = sign_entries(self._key, journal.table_name, entries, stamp, journal.last_seq, journal.last_hash)
+        return entries + self._session.checkpoint(signed.data())
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
@@ -281,6 +327,9 @@ class Terminal:
             if self._halted is not None:
                 _fail(work, Halted(self._halted))
                 continue
+            self._used_die = None
+            if work.received is not None and work.received.origin.endswith(DICE_KEYS):
+                self._keys_queued -= 1
             try:
                 entries = work.decide()
             except (Refused, IdReused) as refused:
@@ -292,11 +341,14 @@ class Terminal:
                 self._halt(f"fault in the program: {error}")
                 _fail(work, Halted(str(error)))
                 continue
+            used = self._used_die
             events: list[Event] = []
             if entries:
                 stamp = self._clock.stamp()
-                append = loop.run_in_executor(self._writer, self._journal.append, entries, stamp)
                 try:
+                    append = loop.run_in_executor(
+                        self._writer, self._journal.append, self._signed(entries, stamp), stamp
+                    )
                     # Shielded: being told to end does not take back what is on its way to the disk.
                     events = await asyncio.shield(append)
                 except Exception as error:
@@ -307,18 +359,17 @@ class Terminal:
                     continue
                 self._clock_quality = stamp.clock
             self._tell(events)
-            if work.received is not None and self._inputs is not None:
-                self._inputs.acknowledge(work.received)
+            for received in (work.received, used):
+                if received is not None and self._inputs is not None:
+                    self._inputs.acknowledge(received)
             if work.done is not None and not work.done.cancelled():
                 work.done.set_result(events)
+            if events and self._snapshots is not None:
+                self._snapshots.note(self._session, self._times, events[-1])
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             self._times.note(event)
-            if event.type in ROLLS:
-                self._live["pending_die"] = None
-                if event.data["via"] == "console" and self._inputs is not None:
-                    self._inputs.give_up_die()
         self._committed = self._view()
         self._announce()
         if events:
@@ -372,6 +423,8 @@ class Terminal:
             while True:
                 self._look.clear()
                 for received in inputs.poll(int(clock() * 1000)):
+                    if received.origin.endswith(DICE_KEYS):
+                        self._keys_queued += 1
                     await self._queue.put(_Work(partial(self._decide, received), None, received))
                 fileno = self._follow_line(fileno, inputs.node_fileno())
                 self._note_node(inputs.node_state, clock() - started)
@@ -400,21 +453,38 @@ class Terminal:
         self._node_met = self._node_met or state == "online"
         self._set_live("node", {"state": state})
 
+    def _look_for_alerts(self) -> list[Entry]:
+        return self._watch.look(self._session, int(self._loop.time() * 1000))
+
     async def _watch_alerts(self) -> None:
         """Raise and clear alerts, in order with everything else that the session takes on."""
-
-        def look() -> list[Entry]:
-            return self._watch.look(self._session, int(self._loop.time() * 1000))
 
         while True:
             if self._halted is None and self._watch.wants(self._session, int(self._loop.time() * 1000)):
                 with suppress(Halted, Busy):
-                    await self._submit(look)
+                    await self._submit(self._look_for_alerts)
             await asyncio.sleep(WATCH_S)
 
     def _decide(self, received: Received) -> list[Entry]:
         self._note_live(received.signal)
-        return entries_of(self._session, received)
+        if self._entered_just_now(received.signal):
+            return self._session.keyed_again(received.signal.first, received.signal.second, origin_of(received))
+        entries = entries_of(self._session, received)
+        if isinstance(received.signal, ReserveOpened):
+            # Some openings are wrong however short they are.
+            entries += self._look_for_alerts()
+        return entries
+
+    def _entered_just_now(self, signal: Signal) -> TypeGuard[DiceKeyed]:
+        """Whether these dice were entered on the screen a moment ago: two people keyed the same throw."""
+        dice, entered_s = self._entered
+        return (
+            isinstance(signal, DiceKeyed)
+            and isinstance(dice, list)
+            and not self._session.correcting
+            and sorted(dice) == sorted((signal.first, signal.second))
+            and self._loop.time() - entered_s < SAME_THROW_S
+        )
 
     def _note_live(self, signal: Signal) -> None:
         match signal:

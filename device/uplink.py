@@ -131,7 +131,7 @@ class Uplink:
 
     async def _use_one_link(self) -> None:
         """Connect and deliver until something breaks, which is raised."""
-        client = _EncryptingClient()
+        client = EncryptingClient()
         closed = asyncio.Event()
         cause: list[Exception] = []
 
@@ -283,7 +283,7 @@ class Uplink:
             log.exception("raising an alert of the uplink failed")
 
 
-class _EncryptingClient(Client):
+class EncryptingClient(Client):
     """A client that takes tls:// at its word.
 
     nats-py encrypts when the server asks for it, and otherwise sends a tls:// URL's password in the clear to

@@ -81,7 +81,9 @@ class BetStatusDecoder:
     def _find_stuck(self, time_ms: int) -> list[Signal]:
         signals: list[Signal] = []
         for name, since_ms in self._down_since_ms.items():
-            if name not in self._stuck and time_ms - since_ms >= self._stuck_ms:
+            # One whose newest reading is up is about to be let go, however late that was seen.
+            seen_down = self._buttons[name].settled
+            if seen_down and name not in self._stuck and time_ms - since_ms >= self._stuck_ms:
                 self._stuck.add(name)
                 signals.append(InputStuck(name))
         return signals

@@ -1,6 +1,6 @@
 """What the six dice keys say: two presses enter a roll, holding 1 takes back, holding 2 names a new shooter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from drivers.debounce import Debouncer
 from drivers.signals import (
@@ -33,8 +33,7 @@ class DiceKeysDecoder:
     - A key that is down for `stuck_ms`, which is longer than `hold_ms`, is stuck. Until it is up again the others work
       as if it were up already.
 
-    A release says itself how long its key was down, so that a program which starts in the middle of a press, after
-    the press was acknowledged, still counts it once.
+    A release says itself how long its key was down, so that one whose press was not heard still counts once.
     """
 
     def __init__(self, *, hold_ms: int, abandon_ms: int, stuck_ms: int) -> None:
@@ -44,6 +43,8 @@ class DiceKeysDecoder:
         # The keys that are down and not stuck, and since when.
         self._down: dict[int, int] = {}
         self._stuck: set[int] = set()
+        # Of those that are down, the ones whose newest reading is up, though it has not settled.
+        self._seen_up: set[int] = set()
         # The keys that have been down from the beginning.
         self._initial: set[int] = set()
         self._palm = False
@@ -59,18 +60,30 @@ class DiceKeysDecoder:
 
     @property
     def half_done(self) -> bool:
-        """Whether something that was fed may still become part of a later signal."""
-        return self._first is not None or self._holding is not None
+        """Whether something that was fed may still become part of a later signal.
+
+        Every press may, until its key is up or stuck: as a die, as a hold, or as one of those that make a palm.
+        """
+        return self._first is not None or self.key_down
 
     @property
     def key_down(self) -> bool:
         """Whether a key is down that is not stuck."""
         return bool(self._down)
 
-    def start(self, time_ms: int, down: Iterable[int]) -> None:
-        """These keys are down already, and what their presses had to say has been said."""
-        self._down = dict.fromkeys(down, time_ms)
+    def start(self, time_ms: int, down_since_ms: Mapping[int, int]) -> list[Signal]:
+        """These keys are down already, each since then, and what their presses had to say has been said."""
+        self._down = dict(down_since_ms)
+        signals = self._find_stuck(time_ms)
         self._palm = len(self._down) >= PALM_KEYS
+        return signals
+
+    def seen(self, key: int, down: bool) -> None:
+        """The newest reading of a key that is down and not yet debounced: while it is up, no hold ripens of it."""
+        if down:
+            self._seen_up.discard(key)
+        elif key in self._down:
+            self._seen_up.add(key)
 
     def feed(self, time_ms: int, key: int, down: bool, *, held_ms: int, initial: bool) -> list[Signal]:
         """Take one press or release of `key`, 1 to 6.
@@ -93,6 +106,7 @@ class DiceKeysDecoder:
             return [*signals, ButtonHeldAtStart(f"dice_key_{key}")]
         initial = initial or key in self._initial
         self._initial.discard(key)
+        self._seen_up.discard(key)
         if key in self._stuck:
             self._stuck.remove(key)
             return [*signals, InputFreed(f"dice_key_{key}")]
@@ -119,6 +133,7 @@ class DiceKeysDecoder:
         """The key could not be read for a while: whatever it was doing, it is taken to be up."""
         self._down.pop(key, None)
         self._initial.discard(key)
+        self._seen_up.discard(key)
         if self._holding == key:
             self._holding = None
         self._palm = self._palm and bool(self._down)
@@ -127,7 +142,7 @@ class DiceKeysDecoder:
         """Let time pass: holds ripen, keys turn out to be stuck and a lone die is given up."""
         signals: list[Signal] = []
         first = self._first
-        if self._holding is not None and time_ms - self._holding_since_ms >= self._hold_ms:
+        if self._hold_ripe(time_ms):
             take_back = self._holding == TAKE_BACK_KEY
             self._holding = None
             self._first = None
@@ -143,8 +158,17 @@ class DiceKeysDecoder:
             self._first = None
         return signals
 
+    def _hold_ripe(self, time_ms: int) -> bool:
+        if self._holding is None or self._holding in self._seen_up:
+            return False
+        return time_ms - self._holding_since_ms >= self._hold_ms
+
     def _find_stuck(self, time_ms: int) -> list[Signal]:
-        found = [key for key, since_ms in self._down.items() if time_ms - since_ms >= self._stuck_ms]
+        found = [
+            key
+            for key, since_ms in self._down.items()
+            if key not in self._seen_up and time_ms - since_ms >= self._stuck_ms
+        ]
         for key in found:
             del self._down[key]
             self._stuck.add(key)
@@ -155,14 +179,17 @@ class DiceKeysDecoder:
 class DiceKeyContacts:
     """The same keys on the header, where nobody has debounced them yet: fed with levels.
 
-    A key that is down when it is first read says so and is no press.
+    A key that is down when it is first read says so and is no press. A key was down for as long as it was seen so: when
+    nobody looked for two seconds, a tap is a tap and no hold.
     """
 
     def __init__(self, decoder: DiceKeysDecoder, *, settle_ms: int) -> None:
         self._decoder = decoder
         self._settle_ms = settle_ms
         self._contacts = {name: Debouncer(settle_ms) for name in DICE_KEYS}
+        # Of each key that is down: when it had settled, and when it was last seen so.
         self._down_since_ms: dict[str, int] = {}
+        self._seen_down_ms: dict[str, int] = {}
         self._started: set[str] = set()
 
     @property
@@ -173,6 +200,12 @@ class DiceKeyContacts:
     def feed(self, time_ms: int, active: Mapping[str, bool]) -> list[Signal]:
         """Take one reading of the keys by input name; one that is missing from `active` keeps its state."""
         signals: list[Signal] = []
+        # All of them first, because any change lets time pass for all.
+        for key, name in enumerate(self._contacts, 1):
+            if name in active and name in self._down_since_ms:
+                self._decoder.seen(key, active[name])
+                if active[name]:
+                    self._seen_down_ms[name] = time_ms
         for key, (name, contact) in enumerate(self._contacts.items(), 1):
             if name in active and contact.feed(time_ms, active[name]):
                 signals += self._changed(time_ms, key, name)
@@ -182,13 +215,14 @@ class DiceKeyContacts:
         """The key could not be read for a while: how it is found then is a state at start, and no press."""
         self._contacts[name] = Debouncer(self._settle_ms)
         self._started.discard(name)
+        self._down_since_ms.pop(name, None)
         self._decoder.forget(DICE_KEYS.index(name) + 1)
 
     def _changed(self, time_ms: int, key: int, name: str) -> list[Signal]:
         initial = name not in self._started
         self._started.add(name)
         if self._contacts[name].level:
-            self._down_since_ms[name] = time_ms
+            self._down_since_ms[name] = self._seen_down_ms[name] = time_ms
             return self._decoder.feed(time_ms, key, True, held_ms=0, initial=initial)
-        held_ms = time_ms - self._down_since_ms.pop(name, time_ms)
+        held_ms = self._seen_down_ms[name] - self._down_since_ms.pop(name) if name in self._down_since_ms else 0
         return self._decoder.feed(time_ms, key, False, held_ms=held_ms, initial=initial)

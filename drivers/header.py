@@ -17,8 +17,9 @@ from drivers.signals import EdgeLost, InputAvailable, InputUnavailable, Signal
 
 # A pin that cannot be had is tried again so often.
 RETRY_MS = 5_000
-# The library's thread may tell of an edge so long after the level was seen to have changed.
-HINT_LATE_MS = 30
+# The library's thread may tell of an edge so long after the level was seen to have changed. Nothing waits for that but
+# the telling of a lost edge.
+HINT_LATE_MS = 80
 # Edges that one input can hint between two looks; more than these are noise whatever their number.
 HINTS_MAX = 1_000
 
@@ -26,12 +27,12 @@ _FACTORIES = {
     "lgpio": (
         "gpiozero.pins.lgpio",
         "LGPIOFactory",
-        "install python3-lgpio, run on a Raspberry Pi, and be in the group gpio",
+        "run on a Raspberry Pi, in the group gpio; `make setup` installs lgpio there",
     ),
     "rpigpio": (
         "gpiozero.pins.rpigpio",
         "RPiGPIOFactory",
-        "install python3-rpi.gpio, or use lgpio: RPi.GPIO does not work on a Raspberry Pi 5",
+        "run `.venv/bin/pip install RPi.GPIO` on a Raspberry Pi before the 5, or use lgpio",
     ),
     "mock": ("drivers.virtual_pins", "VirtualPinFactory", "install gpiozero"),
 }
@@ -127,8 +128,8 @@ def _unavailable(name: str, pin: int, error: Exception) -> str:
 class _Contact:
     """One contact to ground on a pulled-up pin: its device, the edges hinted, and what was made of them.
 
-    An accepted change of level is paid for by the hints that came since the one before. One that no hint has paid for
-    when it has settled, and when a late hint would have come, is a lost edge.
+    An accepted change of level is paid for by a hint that came since the one before, or within HINT_LATE_MS: hints pay
+    for the oldest change first. One that no hint has paid for by then is a lost edge.
     """
 
     def __init__(self, name: str, pin: int, settle_ms: int, hinted: Callable[[], None]) -> None:
@@ -154,7 +155,8 @@ class _Contact:
         self._seen_ms = 0
         self._hints = 0
         self._hinted_ms = 0
-        self._owed_since_ms: int | None = None
+        # When each change that no hint has paid for was seen; they settle, so there are few within HINT_LATE_MS.
+        self._owed_ms: list[int] = []
 
     @property
     def settled_level(self) -> bool | None:
@@ -164,7 +166,7 @@ class _Contact:
     @property
     def unsettled(self) -> bool:
         """Whether something is to be found out by looking again soon."""
-        return not self._settled.settled or self._hints > 0 or self._owed_since_ms is not None
+        return not self._settled.settled or self._hints > 0 or bool(self._owed_ms)
 
     def open(self, pin_factory: Any) -> None:
         """Take the pin and read it. Raises one of `_pin_errors`, and then the pin is given back."""
@@ -225,22 +227,19 @@ class _Contact:
 
     def _account(self, now_ms: int, changed: bool) -> int:
         """Hold changes against hints: a settled one needs a hint, HINT_LATE_MS after it was seen at the latest."""
-        lost = 0
-        owed = self._owed_since_ms is not None
         if changed:
-            lost += owed and self._hints < 2
-            self._owed_since_ms = None if self._hints else self._seen_ms
-            self._hints = 0
-        elif owed and self._hints:
-            self._owed_since_ms = None
-            self._hints = 0 if self._settled.settled else self._hints - 1
+            self._owed_ms.append(self._seen_ms)
+        paid = min(len(self._owed_ms), self._hints)
+        if paid:
+            del self._owed_ms[:paid]
+            # What is left over are its bounces, or belongs to what has not settled yet.
+            self._hints = 0 if self._settled.settled else self._hints - paid
         elif self._hints and self._settled.settled and now_ms - self._hinted_ms >= self._settle_ms:
             self.glitches += self._hints
             self._hints = 0
-        if self._owed_since_ms is not None and now_ms - self._owed_since_ms >= HINT_LATE_MS:
-            self._owed_since_ms = None
-            lost += 1
-        return lost
+        owed = len(self._owed_ms)
+        self._owed_ms = [seen_ms for seen_ms in self._owed_ms if now_ms - seen_ms < HINT_LATE_MS]
+        return owed - len(self._owed_ms)
 
 
 class HeaderInputs:

@@ -32,6 +32,9 @@ from drivers.wiring import DICE_KEYS, GROUPS, Wiring
 
 ReportId = tuple[int, int]
 
+# For something half done the node keeps so many reports and no more, of the 128 that it has room for.
+HALF_DONE_REPORTS_MAX = 64
+
 # What a program says anew after a start, and what becomes part of a later signal: their reports are not theirs.
 _WITHOUT_REPORT = (DieKeyed, DiceEntryAbandoned, BoxPicked, InputStuck, InputFreed)
 
@@ -41,11 +44,13 @@ class Received:
     """A signal, where it came from, and the last node report that went into it: (boot id, number), or None.
 
     `origin` is the board and the group, such as header:puck or node:reserve, or the board alone for what concerns it.
+    `late`: the node kept it while it was not in contact.
     """
 
     signal: Signal
     origin: str
     report: ReportId | None
+    late: bool = field(default=False, compare=False)
 
 
 class _Decoder(Protocol):
@@ -73,6 +78,8 @@ class _Group:
     half_done_from: int | None = None
     # Closed when the node began to look: by the report that said so.
     held_at_start: dict[str, int] = field(default_factory=dict)
+    # Dice keys that are down since a report which the journal covers: its number and its time.
+    known_down: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class NodeSignals:
@@ -92,6 +99,8 @@ class NodeSignals:
         self._outstanding: list[tuple[Received, int]] = []
         self._boot_id: int | None = None
         self._boots_known: set[int] = set()
+        # From each contact on, until all is told that the node had kept.
+        self._catching_up = False
         self._last_report = 0
         self._time_ms = 0
         self._boot_began_ms = 0
@@ -114,11 +123,17 @@ class NodeSignals:
         """The node report that a waiting first die is made of, None while no die waits."""
         return self._die_report if self._pending_die() is not None else None
 
-    def give_up_die(self) -> None:
-        """The roll was entered in another way: a first die that waits on the keys must not begin the next one."""
-        if (group := self._groups.get("dice_keys")) is not None:
-            _dice_keys(group).give_up()
-            self._note_half_done(group)
+    def use_up_die(self) -> Received | None:
+        """A throw was entered elsewhere: forget the first die that waits. Its report is owed an acknowledgement."""
+        group = self._groups.get("dice_keys")
+        if group is None or (die := self._pending_die()) is None:
+            return None
+        first_report = group.half_done_from or group.last_report
+        used = Received(DiceEntryAbandoned(die, "entered_elsewhere"), f"node:{group.name}", self._die_report)
+        _dice_keys(group).give_up()
+        self._note_half_done(group)
+        self._outstanding.append((used, first_report))
+        return used
 
     def acknowledge(self, received: Received) -> None:
         """What `received` led to is on the disk. Saying so twice does no harm."""
@@ -131,7 +146,11 @@ class NodeSignals:
     def done(self) -> int:
         """The last report of this boot up to which nobody needs any."""
         needed = [first for _, first in self._outstanding]
-        needed += [group.half_done_from for group in self._groups.values() if group.half_done_from is not None]
+        needed += [
+            group.half_done_from
+            for group in self._groups.values()
+            if group.half_done_from is not None and self._last_report - group.half_done_from < HALF_DONE_REPORTS_MAX
+        ]
         needed += [number for group in self._groups.values() for number in group.held_at_start.values()]
         return min(needed) - 1 if needed else self._last_report
 
@@ -150,7 +169,9 @@ class NodeSignals:
             return self._up(event, boot_id)
         self._time_ms = max(self._time_ms, self._boot_began_ms + event.time_ms)
         if isinstance(event, NodeTime):
-            return [received for group in self._groups.values() for received in self._pass_time(group)]
+            passed = [received for group in self._groups.values() for received in self._pass_time(group)]
+            self._catching_up = False
+            return passed
         return self._reported(event)
 
     def _new_decoder(self, group: str) -> _Decoder:
@@ -170,6 +191,7 @@ class NodeSignals:
         return DiceKeysDecoder(hold_ms=timing.hold_ms, abandon_ms=timing.abandon_ms, stuck_ms=timing.stuck_ms)
 
     def _up(self, event: NodeUp, boot_id: int) -> list[Received]:
+        self._catching_up = True
         first_contact = self._boot_id is None
         # A journal may know several boots: groups that have said nothing for long remember an old one.
         restarted = bool(self._boots_known) and boot_id not in self._boots_known if first_contact else event.restarted
@@ -187,6 +209,7 @@ class NodeSignals:
             group.last_report = 0
             group.half_done_from = None
             group.held_at_start.clear()
+            group.known_down.clear()
             for name in group.levels:
                 group.levels[name] = event.levels.get(self._wiring.pins[name].number, False)
             # A puck, a lid or a die in its place that is found otherwise has changed; what a button did is gone.
@@ -205,6 +228,9 @@ class NodeSignals:
         # What the journal knows, and what was closed when the node began to look, is how things stood at start.
         if not group.started and _is_known(group.watermark, self._boot_id, report.number):
             group.levels[name] = report.closed
+            group.known_down.pop(name, None)
+            if group.name == "dice_keys" and report.closed:
+                group.known_down[name] = (report.number, self._time_ms)
             return []
         if not group.started and report.initial and report.closed:
             group.levels[name] = True
@@ -245,14 +271,19 @@ class NodeSignals:
 
     def _start_dice_keys(self, group: _Group) -> list[Received]:
         decoder = _dice_keys(group)
-        held = dict(group.held_at_start)
+        held, known_down = dict(group.held_at_start), dict(group.known_down)
         group.held_at_start.clear()
-        decoder.start(
-            self._time_ms,
-            [DICE_KEYS.index(name) + 1 for name, level in group.levels.items() if level and name not in held],
-        )
-        received: list[Received] = []
+        group.known_down.clear()
+        # The node keeps the press of every key until it is up or stuck: one that was down before is stuck.
+        stuck_since_ms = self._time_ms - self._wiring.timing.stuck_ms
+        down_since_ms = {
+            DICE_KEYS.index(name) + 1: known_down[name][1] if name in known_down else stuck_since_ms
+            for name, level in group.levels.items()
+            if level and name not in held
+        }
         last_report = group.last_report
+        group.last_report = min((number for number, _ in known_down.values()), default=0)
+        received = self._told(group, decoder.start(self._time_ms, down_since_ms))
         for name, number in held.items():
             group.last_report = number
             key = DICE_KEYS.index(name) + 1
@@ -284,7 +315,8 @@ class NodeSignals:
             elif group.last_report and not isinstance(signal, _WITHOUT_REPORT):
                 assert self._boot_id is not None
                 report = (self._boot_id, group.last_report)
-            received.append(Received(signal, f"node:{group.name}", report))
+            late = self._catching_up and report is not None
+            received.append(Received(signal, f"node:{group.name}", report, late))
             if report is not None:
                 self._outstanding.append((received[-1], first_report))
         return received

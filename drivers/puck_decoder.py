@@ -12,6 +12,7 @@ from drivers.signals import (
     PuckLifted,
     PuckMoved,
     PuckNumber,
+    PuckUnseen,
     Signal,
 )
 from drivers.wiring import GROUPS
@@ -24,7 +25,8 @@ class PuckDecoder:
     """Exactly one active sensor is the puck's place, none means lifted, more than one is a fault.
 
     A place is believed after `settle_ms`. None and several need the longer `lift_ms`: a puck on its way from one box
-    to the next is a move, not a lift and a placing. None while a sensor cannot be read says nothing at all.
+    to the next is a move, not a lift and a placing. None while a sensor cannot be read may be anywhere: for `lift_ms`
+    it says nothing, then that the puck is unseen; what is seen next is a state, not a change.
 
     A sensor is stuck when, without once letting go, it was part of believed faults in which at least two different
     other places came and went, and is now part of one in which the puck rests at exactly one place more.
@@ -44,6 +46,7 @@ class PuckDecoder:
         self._accepted: tuple[Position, ...] | None = None
         self._candidate: tuple[Position, ...] | None = None
         self._since_ms = 0
+        self._blind_since_ms: int | None = None
         # For each place that has answered since it was first believed: the others that came, and those that also went.
         self._came: dict[Position, set[Position]] = {}
         self._left: dict[Position, set[Position]] = {}
@@ -58,7 +61,8 @@ class PuckDecoder:
     def half_done(self) -> bool:
         """Whether something that was fed may still become part of a later signal."""
         seen_but_not_believed = self._candidate is not None and self._candidate != self._accepted
-        return seen_but_not_believed or any(not sensor.settled for sensor in self._stuck.values())
+        going_blind = self._blind_since_ms is not None and self._accepted is not None
+        return seen_but_not_believed or going_blind or any(not sensor.settled for sensor in self._stuck.values())
 
     @property
     def unsettled(self) -> bool:
@@ -97,11 +101,19 @@ class PuckDecoder:
                 del self._came[position], self._left[position]
         seen = tuple(position for position in answering if position not in self._stuck)
         blind = not seen and any(name not in active for name in self._names.values())
+        if not blind:
+            self._blind_since_ms = None
+        elif self._blind_since_ms is None:
+            self._blind_since_ms = time_ms
         if blind or seen != self._candidate:
             self._candidate = None if blind else seen
             self._since_ms = time_ms
 
     def _ripe(self, time_ms: int) -> list[Signal]:
+        blind_ms = self._blind_since_ms
+        if blind_ms is not None and self._accepted is not None and time_ms - blind_ms >= self._lift_ms:
+            self._accepted = None
+            return [PuckUnseen(self._puck)]
         seen = self._candidate
         if seen is None or seen == self._accepted:
             return []

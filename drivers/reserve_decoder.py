@@ -7,11 +7,12 @@ from drivers.signals import ReserveClosed, ReserveOpened, Signal
 
 
 class ReserveDecoder:
-    """A closed contact is a shut lid; the first settled state is reported as `initial`."""
+    """A closed contact is a shut lid; the first settled state, also after it could not be read, is `initial`."""
 
     half_done = False
 
     def __init__(self, *, settle_ms: int) -> None:
+        self._settle_ms = settle_ms
         self._lid = Debouncer(settle_ms)
         self._known = False
 
@@ -21,8 +22,10 @@ class ReserveDecoder:
         return not self._lid.settled
 
     def feed(self, time_ms: int, active: Mapping[str, bool]) -> list[Signal]:
-        """Take one reading of the input `lid`; without it, the lid keeps its state."""
+        """Take one reading of the input `lid`; without it, nobody knows how the lid is."""
         if "lid" not in active:
+            self._lid = Debouncer(self._settle_ms)
+            self._known = False
             return []
         return self._signals(self._lid.feed(time_ms, active["lid"]))
 

@@ -36,6 +36,13 @@ class PuckLifted:
 
 
 @dataclass(frozen=True)
+class PuckUnseen:
+    """No sensor sees the puck, and one that might cannot be read: nobody knows where it is."""
+
+    puck: PuckNumber = 1
+
+
+@dataclass(frozen=True)
 class PuckFault:
     """More than one sensor sees one puck; `sensors` names their positions, in the order of the layout."""
 
@@ -101,7 +108,7 @@ class DiceEntryAbandoned:
     """A lone first die was given up, because no second came in time or because of what was keyed instead."""
 
     first: int
-    reason: Literal["timeout", "taken_back", "new_shooter", "node_restarted"]
+    reason: Literal["timeout", "taken_back", "new_shooter", "node_restarted", "entered_elsewhere"]
 
 
 @dataclass(frozen=True)
@@ -209,6 +216,7 @@ Signal = (
     PuckMoved
     | PuckLifted
     | PuckFault
+    | PuckUnseen
     | BoxPicked
     | BetStatusKeyed
     | ReserveOpened

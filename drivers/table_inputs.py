@@ -114,7 +114,9 @@ class TableInputs:
             group = group_of(signal.name)
             received.append(Received(signal, f"header:{group}", None))
             decoder = self._decoders[group]
-            if isinstance(signal, InputAvailable) and isinstance(decoder, BetStatusDecoder | DiceKeyContacts):
+            # Nobody sees any more how long a key stays down; how it is found later is a state.
+            lost_sight = isinstance(signal, InputUnavailable | InputAvailable)
+            if lost_sight and isinstance(decoder, BetStatusDecoder | DiceKeyContacts):
                 decoder.forget(signal.name)
         received += [Received(signal, "header", None) for signal in self._lamps.look(now_ms)]
         for group, decoder in self._decoders.items():
@@ -147,13 +149,14 @@ class TableInputs:
         """The node report that a waiting first die is made of; None while no die waits, or where no node has it."""
         return self._node_signals.die_report
 
-    def give_up_die(self) -> None:
+    def use_up_die(self) -> Received | None:
         """The roll was entered on the screen: a first die that waits on the keys must not begin the next one.
 
-        To survive a crash, what was entered instead is journaled with `die_report`, which `resume` then gets.
+        To survive a crash, what was entered instead is journaled with `die_report`, asked for before. What is returned
+        is to be acknowledged once that is on the disk; None where no die of a node waited.
         """
         self._dice_keys.give_up()
-        self._node_signals.give_up_die()
+        return self._node_signals.use_up_die()
 
     def acknowledge(self, received: Received) -> None:
         """What `received` led to is on the disk: the node may forget it. Saying so twice does no harm.

@@ -39,7 +39,7 @@ LAMPS = tuple(f"lamp_{name}" for name in (*BUTTONS, *DICE_KEYS))
 # Of these a table has all or none: half of them cannot tell where the puck is, or which die fell.
 _WHOLE_GROUPS = ("puck", "second_puck", "dice_keys")
 
-_PIN = re.compile(r"(gpio|node):(\d{1,2})")
+_PIN = re.compile(r"(gpio|node):([0-9]{1,2})")
 
 
 @dataclass(frozen=True, order=True)
@@ -79,7 +79,7 @@ class Timing:
     pick_ms: int = 10_000
     lid_settle_ms: int = 50
     slot_settle_ms: int = 200
-    dice_key_settle_ms: int = 10
+    dice_key_settle_ms: int = 20
     hold_ms: int = 2_000
     abandon_ms: int = 10_000
     # A button or key that is down for so long is stuck, or somebody leans on it.
@@ -89,7 +89,7 @@ class Timing:
         for name, value in vars(self).items():
             lowest, highest = (2, 250) if name.endswith("settle_ms") else (50, 600_000)
             if type(value) is not int or not lowest <= value <= highest:
-                raise ValueError(f"{name} must be a whole number from {lowest} to {highest}, not {value!r}")
+                raise ValueError(f"{name} must be a whole number from {lowest} to {highest}")
         if self.stuck_ms <= self.hold_ms:
             raise ValueError(f"stuck_ms ({self.stuck_ms}) must be longer than hold_ms ({self.hold_ms})")
 

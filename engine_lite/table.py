@@ -241,7 +241,8 @@ class Table:
             raise Refused("no_such_bet", "there is no such bet on the layout")
         switchable = [match for match in matches if match[1][0].switchable]
         if named and not switchable and not on:
-            raise Refused("contract", matches[0][1][0].name + " always works")
+            # Named by rank, so that it is the same whatever order the bets came in.
+            raise Refused("contract", min([(bet[0].rank, bet[0].name) for _, bet in matches])[1] + " always works")
         for name, (rule, amount, held, _, bits) in switchable:
             self._bets[name][rule.key] = (rule, amount, held, on, bits)
         self._since.append(("working", on, player, kind, number))

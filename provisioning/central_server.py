@@ -4,8 +4,6 @@ For a virtual table, for the tests, and for a small site. It runs the executable
 """
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +18,8 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import NotFoundError
 
+from provisioning.die_with_parent import die_with_parent
+
 STREAM: Final = "CRAPS"
 SUBJECTS: Final = "craps.*.*.journal"
 DUPLICATE_WINDOW_S: Final = 120.0
@@ -28,18 +28,6 @@ START_TIMEOUT_S: Final = 10.0
 STOP_TIMEOUT_S: Final = 10.0
 _LOG_BYTES_MAX: Final = 1_000_000
 _LOG_FILES_MAX: Final = 3
-
-# Asks the kernel to be killed with the parent, then becomes the server. A program of its own, not preexec_fn,
-# which may lock up in a process with threads. The parent may be gone already before the request: look once.
-_DIE_WITH_PARENT: Final = """
-import ctypes, os, sys
-PR_SET_PDEATHSIG = 1
-if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(sys.argv[2])) != 0:
-    sys.exit("prctl: " + os.strerror(ctypes.get_errno()))
-if os.getppid() != int(sys.argv[1]):
-    sys.exit("the parent has ended")
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 class CentralServerError(Exception):
@@ -92,9 +80,8 @@ class CentralServer:
                 "central server's own"
             ) from error
         command = [str(executable), "--config", str(configuration)]
-        if self._dies_with_parent and sys.platform == "linux":
-            wrapper = [sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT]
-            command = [*wrapper, str(os.getpid()), str(int(signal.SIGKILL)), *command]
+        if self._dies_with_parent:
+            command = die_with_parent(command)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

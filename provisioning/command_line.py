@@ -4,9 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
 from provisioning.dice_commands import add_dice_command
-from provisioning.journal_commands import export_events, export_scenario, verify_journal
+from provisioning.journal_commands import export_checkpoint, export_events, export_scenario, verify_journal
 from provisioning.node_commands import add_node_command
 from provisioning.rules_commands import check_file, show_edges, show_limits, show_pay_table
 from provisioning.run import run
@@ -63,11 +64,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(start=lambda chosen: settle(chosen.files, chosen.rules))
 
-    journal = commands.add_parser("journal", help="verify or export a table's journal")
+    journal = commands.add_parser("journal", help="verify a table's journal, take a checkpoint, or export it")
     actions = journal.add_subparsers(required=True, metavar="ACTION")
-    action = actions.add_parser("verify", help="check every event and the hash chain")
+    action = actions.add_parser("verify", help="check every event, the hash chain and the table's signatures")
     _add_data(action)
-    action.set_defaults(start=lambda chosen: verify_journal(chosen.data))
+    action.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="a checkpoint taken away earlier: nothing before it was cut off"
+    )
+    action.add_argument(
+        "--central",
+        metavar="URL",
+        help="compare with the central log; a table's configuration file in place of nats://... keeps its password "
+        "off the command line",
+    )
+    action.add_argument("--stream", default=STREAM, metavar="NAME", help="the central log's stream (default: CRAPS)")
+    action.set_defaults(
+        start=lambda chosen: verify_journal(chosen.data, chosen.checkpoint, chosen.central, chosen.stream)
+    )
+    action = actions.add_parser("checkpoint", help="write the last checkpoint, to be kept away from the table")
+    _add_data(action)
+    action.set_defaults(start=lambda chosen: export_checkpoint(chosen.data))
     action = actions.add_parser("export", help="write the events as JSON lines, or a session as a scenario file")
     _add_data(action)
     action.add_argument("--scenario", action="store_true", help="write a session as a scenario file")
@@ -141,7 +157,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError("must be a port from 1 to 65535")
     return int(text)
 

@@ -15,10 +15,11 @@ from device.session import TableTerms
 from device.settings import Settings, UplinkSettings
 from device.uplink import check_servers
 from drivers.virtual_table import DEMO_PINS
-from drivers.wiring import DEFAULT_PINS, INPUTS, LAMPS, Pin, Timing, Wiring, parse_pin
+from drivers.wiring import DEFAULT_PINS, INPUTS, LAMPS, SLOTS, Pin, Timing, Wiring, parse_pin
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from provisioning.json_file import JsonFileError, read_json_file
+from provisioning.standard_streams import visible
 from provisioning.wiring_parts import check_currents, check_part
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -42,11 +43,16 @@ _SIGNALS = (
 )
 # A path, or the serial number that a node's USB port tells.
 _NODE = re.compile(rf"/{_VISIBLE.pattern}|usb:[!-~]{{1,64}}")
+NODE_PORT_FORM = "usb: and the node's USB serial number, or the path of a serial port, such as /dev/ttyACM0"
 PIN_LIBRARIES = ("lgpio", "rpigpio", "mock")
 
 
 class ConfigurationError(Exception):
     """A configuration that is not sound: one line that names the file, the key and what would be right."""
+
+    def __init__(self, message: str) -> None:
+        # Keys and paths may hold what a terminal takes for a command.
+        super().__init__(visible(message))
 
 
 @dataclass(frozen=True)
@@ -215,12 +221,13 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"hardware.pins must be one of {', '.join(PIN_LIBRARIES)}")
         said["pins"] = hardware["pins"]
     if "node" in hardware:
-        right = "usb: and the node's USB serial number, or the path of a serial port, such as /dev/ttyACM0"
-        said["node"] = _text(hardware, "hardware", "node", _NODE, right)
+        said["node"] = _text(hardware, "hardware", "node", _NODE, NODE_PORT_FORM)
     return Configuration(**said)
 
 
 def _no_key(section: str, key: str) -> str:
+    if section == "wiring" and re.fullmatch(r"slot_[0-9]+", key):
+        return f"{section}.{key} is no key; slots are {SLOTS[0]} to {SLOTS[-1]}"
     near = get_close_matches(key, _SECTIONS[section], 1)
     if near:
         return f"{section}.{key} is no key, did you mean {near[0]}?"

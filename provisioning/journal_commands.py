@@ -1,31 +1,196 @@
-"""`boxman journal`: verify a table's journal, and export it as events or as scenarios."""
+"""`boxman journal`: verify a table's journal, take a checkpoint away, and export events or scenarios."""
 
+import asyncio
+import os
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from device.central_comparison import CentralUnreadable, ComparisonResult, compare_with_central
+from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Checkpoint, parse_checkpoint
 from device.data_folder import JOURNAL_FILE_NAME
+from device.event import canonical
 from device.journal import JournalError, JournalReader
-from device.journal_verification import verify
+from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
 from device.scenario_export import ExportedSession, sessions
+from device.startup import DELIVERY_FILE
+from device.table_key import KEY_FILE_NAME, TableKeyError, read_table_key
+from device.uplink import TARGET, check_servers
+from device.uplink_protocol import subject
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from provisioning.command_failed import CommandFailed
+from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.json_file import JsonFileError, read_json_file
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import write_utf8
 
+ONLY_CENTRALLY = "a change there, with all hashes computed anew, shows only in the central log"
 
-def verify_journal(data: Path) -> int:
-    """Check every event and the chain; exit status 0 when all is well, 1 with the first bad event otherwise."""
+
+def verify_journal(data: Path, checkpoint_file: Path | None, central: str | None, stream: str) -> int:
+    """Check every event, the chain and the signatures; exit status 0 when all is well, 1 with what is wrong otherwise.
+
+    Held against the journal as well: the key and the delivery record in the folder, a checkpoint that was taken away
+    earlier, and the central log, at a URL or where a table's configuration says.
+    """
+    checkpoint = _read_checkpoint(checkpoint_file) if checkpoint_file is not None else None
+    servers = _servers(central) if central is not None else None
+    compared: ComparisonResult | None = None
     with journal_reader(data) as reader:
+        # Before the events are read: the journal always has one before it is delivered.
+        delivered_seq = _delivered_seq(data / DELIVERY_FILE)
         progress = ProgressBar("verifying")
-        result = verify(reader, progress)
+        result = verify(reader, progress, checkpoint)
         progress.close()
-    if not result.is_good:
-        print(f"{data / JOURNAL_FILE_NAME}: event {result.first_bad_seq}: {result.what_is_wrong}", file=sys.stderr)
+        complaint = _complaint(data, result, delivered_seq)
+        if complaint is None and servers is not None:
+            compared = _compare(reader, result, servers, stream)
+            complaint = _complaint_of_central(data, compared, delivered_seq)
+    vouched_seq = max(checkpoint.seq if checkpoint else 0, compared.alike_seq if compared else 0)
+    if complaint is None and result.key_changed_seq > vouched_seq:
+        complaint = (
+            f"{data / JOURNAL_FILE_NAME}: event {result.key_changed_seq}: the table's key changed here, and whoever "
+            "made the new one can have written anew what comes before: give --central, or a --checkpoint from after it"
+        )
+    if complaint is not None:
+        print(complaint, file=sys.stderr)
         return 1
-    print(f"{result.last_seq} events, unbroken; the last hash is {result.last_hash}")
+    print("\n".join(_good_news(result, checkpoint, compared)))
+    return 0
+
+
+def _complaint(data: Path, result: VerificationResult, delivered_seq: int) -> str | None:
+    """What is wrong with the journal by itself, its folder's key and the record of what was delivered."""
+    path = data / JOURNAL_FILE_NAME
+    if not result.is_good:
+        return f"{path}: event {result.first_bad_seq}: {result.what_is_wrong}"
+    if delivered_seq > result.last_seq:
+        return (
+            f"{path}: event {result.last_seq + 1}: missing, though event {delivered_seq} was delivered: it was cut off"
+        )
+    key_path = data / KEY_FILE_NAME
+    if result.key is None or not os.access(key_path, os.R_OK):
+        return None
+    try:
+        key = read_table_key(key_path)
+    except TableKeyError as error:
+        return str(error)
+    if key is not None and key.public != result.key:
+        return f"{key_path}: is the key {key.public}, but the journal's last start names {result.key}"
+    return None
+
+
+def _complaint_of_central(data: Path, compared: ComparisonResult, delivered_seq: int) -> str | None:
+    path = data / JOURNAL_FILE_NAME
+    if compared.what_is_wrong is not None:
+        ends = f"the journal ends at event {compared.journal_seq}, the central log at event {compared.central_seq}"
+        return f"{path}: event {compared.first_bad_seq}: {compared.what_is_wrong} ({ends})"
+    if delivered_seq > compared.central_seq:
+        return (
+            f"{path}: event {compared.central_seq + 1}: missing in the central log, which acknowledged event "
+            f"{delivered_seq}: the log was cut off"
+        )
+    return None
+
+
+def _good_news(
+    result: VerificationResult, checkpoint: Checkpoint | None, compared: ComparisonResult | None
+) -> Iterator[str]:
+    yield f"{result.last_seq} events, unbroken; the last hash is {result.last_hash}"
+    signed = (
+        f"signed up to event {result.signed_seq} with the key {result.key}" if result.signed_seq else "not signed yet"
+    )
+    match result.last_seq - result.signed_seq:
+        case 0:
+            yield signed
+        case 1:
+            yield f"{signed}; 1 event after it is chained only: {ONLY_CENTRALLY}"
+        case chained:
+            yield f"{signed}; {chained} events after it are chained only: {ONLY_CENTRALLY}"
+    if checkpoint is not None:
+        yield f"nothing was cut off or changed up to event {checkpoint.seq}, as the checkpoint proves"
+    if compared is not None:
+        yield f"the central log holds events 1 to {compared.central_seq}, each the same"
+        if waiting := compared.journal_seq - compared.central_seq:
+            yield f"{waiting} events are not in the central log yet"
+
+
+def _compare(reader: JournalReader, result: VerificationResult, servers: list[str], stream: str) -> ComparisonResult:
+    """The journal, once it is known to be good by itself, against the central log. Raises CommandFailed."""
+    if result.table is None or result.site is None:
+        raise CommandFailed("the journal does not say yet which table it is of, so the central log cannot be asked")
+    progress = ProgressBar("comparing")
+    try:
+        return asyncio.run(compare_with_central(reader, servers, stream, subject(result.site, result.table), progress))
+    except (CentralUnreadable, ValueError) as error:
+        raise CommandFailed(f"--central: {error}") from error
+    finally:
+        progress.close()
+
+
+def _servers(central: str) -> list[str]:
+    """The central servers: a URL, or those that a table's configuration names. Raises CommandFailed."""
+    try:
+        if "://" in central:
+            return check_servers([central])
+        servers = read_configuration(Path(central)).servers
+    except ConfigurationError as error:
+        raise CommandFailed(str(error)) from error
+    except ValueError:
+        raise CommandFailed("--central: is no URL like nats://central.example:4222") from None
+    if servers is None:
+        raise CommandFailed(f"--central: {central} names no uplink.servers")
+    return list(servers)
+
+
+def _delivered_seq(path: Path) -> int:
+    """The last event that the delivery record says the central log has; 0 when there is none, or none to be read."""
+    if not path.is_file():
+        return 0
+    takes_files = os.access(path.absolute().parent, os.W_OK)
+    access = "mode=ro" if takes_files else "mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{access}", uri=True)) as database:
+            row = database.execute("SELECT seq FROM delivered WHERE target = ?", (TARGET,)).fetchone()
+    except sqlite3.Error as error:
+        print(f"boxman: {path}: cannot be read ({error}), so it is not held against the journal", file=sys.stderr)
+        return 0
+    return row[0] if row is not None and type(row[0]) is int else 0
+
+
+def _read_checkpoint(path: Path) -> Checkpoint:
+    try:
+        fields = read_json_file(path)
+        table = fields.pop("table", None) if isinstance(fields, dict) else None
+        if isinstance(table, str):
+            return parse_checkpoint(table, fields)
+    except (JsonFileError, BadCheckpoint) as error:
+        raise CommandFailed(f"{path}: {error}") from error
+    raise CommandFailed(f"{path}: is no checkpoint, which is what boxman journal checkpoint writes")
+
+
+def export_checkpoint(data: Path) -> int:
+    """The journal's last checkpoint as one line of JSON, to be kept where nobody at the table can reach it."""
+    write_data()
+    with journal_reader(data) as reader:
+        last: Checkpoint | None = None
+        for event in reader.events(max(1, reader.last_seq - UNSIGNED_EVENTS_MAX)):
+            if event.type == CHECKPOINT:
+                try:
+                    last = parse_checkpoint(event.table, event.data)
+                except BadCheckpoint as error:
+                    raise CommandFailed(f"{reader.path}: event {event.seq}: {error}") from error
+                if (last.seq, last.hash) != (event.seq - 1, event.prev):
+                    raise CommandFailed(f"{reader.path}: event {event.seq}: is a checkpoint of another event")
+    if last is None:
+        raise CommandFailed(
+            f"{data / JOURNAL_FILE_NAME}: holds no checkpoint yet; there is one after {CHECKPOINT_EVENTS} events, and "
+            "whenever the table closes or the terminal ends"
+        )
+    print(canonical({"table": last.table} | last.data()))
     return 0
 
 

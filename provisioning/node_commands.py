@@ -1,15 +1,18 @@
 """`boxman node`: put the firmware on an I/O node, and ask one how it does."""
 
 import argparse
+import signal
 from pathlib import Path
+from types import FrameType
 
 from drivers.node_codec import PROTOCOL
-from drivers.node_port import NodePortBusy, NodePortMissing, usb_devices
+from drivers.node_port import USB, NodePortBusy, NodePortMissing, usb_devices
 from provisioning.command_failed import CommandFailed
-from provisioning.configuration import Configuration, ConfigurationError, read_configuration
+from provisioning.configuration import NODE_PORT_FORM, Configuration, ConfigurationError, read_configuration
 from provisioning.node_inquiry import NodeInquiry
 from provisioning.node_install import ANSWER_SECONDS, configuration_name, install, node_configuration
 from provisioning.progress import ProgressBar
+from provisioning.standard_streams import visible
 
 
 def install_node(port: str | None, configuration_path: Path | None) -> int:
@@ -17,17 +20,24 @@ def install_node(port: str | None, configuration_path: Path | None) -> int:
     configuration = _read(configuration_path)
     wiring = configuration.wiring
     port = _port(port, configuration)
-    bar = ProgressBar(f"installing on {port}")
+    bar = ProgressBar(f"installing on {visible(port)}")
+    told_to_end = signal.signal(signal.SIGTERM, _end)
     try:
         installed = install(port, node_configuration(wiring), bar)
     finally:
         bar.close()
+        signal.signal(signal.SIGTERM, told_to_end)
     inputs, lamps = len(wiring.inputs("node")), len(wiring.lamps("node"))
     print(
-        f"The node at {installed.device} runs firmware {installed.identity.firmware} with configuration "
+        f"The node at {visible(installed.device)} runs firmware {installed.identity.firmware} with configuration "
         f"{configuration_name(installed.identity.configuration)} (inputs: {inputs}, lamps: {lamps})."
     )
     return 0
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    # So that the files and the mpremote that copies them go as well.
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def show_node(port: str | None, configuration_path: Path | None) -> int:
@@ -91,7 +101,9 @@ def _read(path: Path | None) -> Configuration:
 
 
 def _port(given: str | None, configuration: Configuration) -> str:
-    port = given or configuration.node
+    port = configuration.node if given is None else given
+    if port in ("", USB):
+        raise CommandFailed(f"--port must be {NODE_PORT_FORM}")
     if port is None:
         plugged = ", ".join(f"usb:{number} ({device})" for device, number in sorted(usb_devices())) or "nothing"
         raise CommandFailed(f"say which port with --port or as hardware.node; plugged in by USB: {plugged}")

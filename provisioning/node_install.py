@@ -23,9 +23,10 @@ import drivers
 from drivers import node_codec as codec
 from drivers.node_firmware.board import CONFIGURATION
 from drivers.node_firmware.node import FIRMWARE
-from drivers.node_port import NodePortBusy, NodePortMissing, find_device
+from drivers.node_port import USB, NodePortBusy, NodePortMissing, find_device
 from drivers.wiring import Wiring
 from provisioning.command_failed import CommandFailed
+from provisioning.die_with_parent import die_with_parent
 from provisioning.node_inquiry import NodeIdentity, NodeInquiry, NodePortGone
 
 MAIN = "main.py"
@@ -130,7 +131,7 @@ def _device(port: str) -> str:
     except NodePortMissing as missing:
         raise CommandFailed(str(missing)) from missing
     if device is None:
-        raise CommandFailed(f"no USB serial device with the number {port.removeprefix('usb:')} is plugged in")
+        raise CommandFailed(f"no USB serial device with the number {port.removeprefix(USB)} is plugged in")
     return os.path.realpath(device)
 
 
@@ -212,18 +213,27 @@ def _mpremote(port: str, *arguments: str, heard: Callable[[str], None] | None = 
     command = [sys.executable, "-u", "-m", "mpremote", "connect", _device(port), *arguments]
     lines: list[str] = []
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        die_with_parent(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
     ) as process:
         # It waits for a board that hangs for ever.
         timer = threading.Timer(MPREMOTE_SECONDS, process.kill)
         timer.start()
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line.rstrip())
-            if heard is not None:
-                heard(lines[-1])
-        status = process.wait()
-        timer.cancel()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line.rstrip())
+                if heard is not None:
+                    heard(lines[-1])
+            status = process.wait()
+        finally:
+            # Also when the user gives up: it would hold the port, and the timer would hold this program.
+            timer.cancel()
+            process.kill()
     if status == -signal.SIGKILL:
         raise CommandFailed(f"the board does not answer mpremote within {MPREMOTE_SECONDS:.0f} s")
     if status != 0:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration
+from provisioning.journal_commands import write_data
 from provisioning.pay_table import columns
 from provisioning.wiring_picture import Heading, wiring_svg
 from provisioning.wiring_plan import bill_of_materials
@@ -46,6 +47,7 @@ def _read(path: Path | None) -> tuple[Configuration, str]:
 
 def _write(output: str, picture: str) -> None:
     if output == "-":
+        write_data()
         sys.stdout.write(picture)
         return
     try:

@@ -53,6 +53,8 @@ class Part:
     kinds: tuple[Kind, ...]
     rails: tuple[Rail, ...]
     pulled_up_mv: int = 0
+    # Where its output rises too far: the part to take, of the same kind and with an open output.
+    open_part: str = ""
     series_ohm: int = INPUT_OHM
     pin_ua: int = 0
     capacitor: bool = False
@@ -94,6 +96,7 @@ PARTS = (
         ("puck sensor", "lid"),
         ("GND", "5 V"),
         pulled_up_mv=5_000,
+        open_part="hall_switch",
     ),
     Part("push_button", "Push button, contact closes when pressed", ("button",), ("GND",)),
     Part("micro_switch", "Lever micro switch, contact closes when pressed", ("lid", "slot"), ("GND",)),
@@ -110,6 +113,7 @@ PARTS = (
         ("slot",),
         ("GND", "5 V"),
         pulled_up_mv=5_000,
+        open_part="reflective_sensor",
     ),
     _led("led", "LED, red or yellow, 2.0 V", 2_000, 4_000),
     _led("led_bright", "LED, red or yellow, 2.0 V, for 8 mA", 2_000, 8_000),
@@ -159,7 +163,7 @@ def check_currents(wiring: Wiring, parts: Mapping[str, str]) -> None:
         if part.pulled_up_mv > PIN_MV:
             raise ValueError(
                 f"{name}: {part.name} raises its output to {volts(part.pulled_up_mv)} V, but {pin} takes 3.3 V "
-                f"at most; use {_DEFAULTS[kind_of(name)]} or another part with an open output"
+                f"at most; use {part.open_part} or another part with an open output"
             )
         if name in LAMPS and pin in FIXED_PULL_UPS:
             raise ValueError(

@@ -72,13 +72,13 @@ class TerminalProcess:
         assert self._process is not None
         return self._process.pid
 
-    def start(self) -> None:
+    def start(self, within_s: float = START_S) -> None:
         """Start and wait until the console answers."""
         command: list[str | Path] = [BOXMAN, "run", "--data", self.data, "--port", str(self.port)]
         if self._configuration is not None:
             command += ["--config", self._configuration]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        wait_for(self._answers, "the console answers", START_S)
+        wait_for(self._answers, "the console answers", within_s)
 
     def _answers(self) -> bool:
         assert self._process is not None

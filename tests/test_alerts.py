@@ -11,6 +11,10 @@ from device.dice_control import dice_rules
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.screen import alerts, puck_view
 from device.session import Entry, Origin, Session, TableTerms
+from device.signal_entries import entries_of
+from drivers.signals import DiceKeyed, InputStuck, NodeDropped, PuckUnseen, Signal
+from drivers.table_inputs import Received
+from drivers.wiring import DEFAULT_PINS, Pin, Wiring
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 
@@ -27,13 +31,15 @@ def on(box: int) -> tuple[str, int | str | None, str | None]:
 class Table:
     """A session and its watch in simulated time, with the entries as the journal would hold them."""
 
-    def __init__(self, rules: str = "us-vegas", options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, rules: str = "us-vegas", options: dict[str, Any] | None = None, wiring: Wiring | None = None
+    ) -> None:
         self.session = Session()
         grace = GraceTimes(puck_ms=4_000, roll_ms=4_000, button_ms=5_000)
-        self.watch = AlertWatch(grace, ReserveTimes(), dice_rules.load(rules))
+        self.watch = AlertWatch(grace, ReserveTimes(), dice_rules.load(rules), wiring or Wiring())
         self.now_ms = 0
         self.entries: list[Entry] = []
-        self.keep(self.session.start("1", {}))
+        self.keep(self.session.start("1", {}, key="U", configuration_hash="0"))
         terms = TableTerms(rule_sets.load(rules), options or {}, 1, 1, 1000)
         self.keep(self.session.open_table(terms, CONSOLE))
 
@@ -172,7 +178,7 @@ def test_nothing_is_said_of_a_puck_that_was_not_seen_since_the_start() -> None:
     assert table.after(10_000) == []
     table.puck(OFF)
     table.after(5_000)
-    table.keep(table.session.start("1", {}))
+    table.keep(table.session.start("1", {}, key="U", configuration_hash="0"))
     assert table.after(5_000) == [], "the alert of before the restart stands until the puck is seen"
     assert list(table.session.alerts) == ["puck_misplaced"]
     table.puck(on(6))
@@ -281,8 +287,9 @@ def test_inputs_that_fail_are_alerts_at_once_and_end_when_they_work() -> None:
     table.keep(seen("input_unavailable", {"name": "on", "reason": "GPIO5 (on) is busy"}))
     table.keep(seen("line_noisy", {"frames": 21, "seconds": 60}))
     assert table.after(100) == ["+node_offline", "+input_stuck", "+input_unavailable", "+line_noisy"]
+    assert table.text("input_stuck") == ("Stuck, and left out of account: the puck sensor on 4. Call a technician.")
     assert table.text("input_unavailable") == (
-        "lid cannot be used: GPIO2 (lid) is busy. Also: on. The others work. Call a technician."
+        "Cannot be used: the switch of the lid and the ON button. Call a technician; all else works."
     )
     table.keep(seen("input_available", {"name": "lid"}))
     assert table.after(1_000) == ["+input_unavailable"], "raised again with the one that is left"
@@ -293,7 +300,53 @@ def test_inputs_that_fail_are_alerts_at_once_and_end_when_they_work() -> None:
         ("line_quiet", {}),
     ):
         table.keep(seen(kind, data))
-    assert table.after(100) == ["-node_offline", "-input_stuck", "-input_unavailable", "-line_noisy"]
+    # The table began to watch a second ago; what a restart has not said again yet may still be so.
+    assert table.after(3_000) == []
+    assert table.after(2_000) == ["-node_offline", "-input_unavailable"]
+    assert table.after(31_000) == ["-input_stuck"]
+    assert table.after(31_000) == ["-line_noisy"]
+
+
+def test_a_restart_clears_no_alert_that_may_still_be_so() -> None:
+    table = Table()
+    lost = ("node_lost", {"reason": "unplugged"})
+    table.keep(table.session.input_seen(*lost))
+    assert table.after(100) == ["+node_offline"]
+    table.acknowledge("node_offline")
+    table.watch = AlertWatch(GraceTimes(), ReserveTimes(), dice_rules.load("us-vegas"), Wiring())
+    table.keep(table.session.start("1", {}, key="U", configuration_hash="0"))
+    assert table.after(3_000) == []
+    table.keep(table.session.input_seen(*lost))
+    assert table.after(10_000) == [], "it was never put right"
+    assert table.session.alerts["node_offline"]["acknowledged_by"] == "Ana"
+
+
+def test_a_restart_clears_an_alert_that_was_put_right_meanwhile() -> None:
+    table = Table()
+    table.keep(table.session.input_seen("input_unavailable", {"name": "lid", "reason": "busy"}))
+    assert table.after(100) == ["+input_unavailable"]
+    table.watch = AlertWatch(GraceTimes(), ReserveTimes(), dice_rules.load("us-vegas"), Wiring())
+    table.keep(table.session.start("1", {}, key="U", configuration_hash="0"))
+    assert table.after(4_800) == []
+    assert table.after(400) == ["-input_unavailable"]
+
+
+def test_what_the_node_dropped_adds_up_until_somebody_acknowledges_it() -> None:
+    keys = Keys()
+    for changes in (20, 64):
+        entries = entries_of(keys.table.session, Received(NodeDropped(changes, 7, changes), "node", None))
+        keys.table.keep(entries)
+    assert "no room for 84 changes" in keys.table.text("node_dropped")
+    keys.table.acknowledge("node_dropped")
+    keys.table.keep(entries_of(keys.table.session, Received(NodeDropped(3, 7, 87), "node", None)))
+    assert "no room for 3 changes" in keys.table.text("node_dropped")
+
+
+def test_a_report_that_the_journal_holds_stays_held_whatever_comes_after_it() -> None:
+    keys = Keys()
+    for number in (6, 4):
+        keys.table.keep(keys.table.session.dice_keyed(1, 2, Origin("node:dice_keys", report=(7, number))))
+    assert keys.table.session.hardware.reports == {"dice_keys": (7, 6)}
 
 
 def test_what_has_happened_stands_until_it_is_acknowledged_and_only_once() -> None:
@@ -365,5 +418,102 @@ def test_alerts_and_what_they_stand_on_come_back_from_the_journal() -> None:
         again.replay(seq, kind, data)
     assert json.dumps(again.snapshot(), sort_keys=True) == json.dumps(table.session.snapshot(), sort_keys=True)
     assert alerts(again, {}) == alerts(table.session, {})
-    watch = AlertWatch(GraceTimes(), ReserveTimes(), dice_rules.load("cl-scj"))
+    watch = AlertWatch(GraceTimes(), ReserveTimes(), dice_rules.load("cl-scj"), Wiring())
     assert watch.look(again, 0) == [], "what stands is not raised again"
+
+
+def test_what_an_absent_node_reads_is_unknown_and_named() -> None:
+    pins = dict(DEFAULT_PINS) | {"lid": Pin("node", 22)}
+    table = Table(wiring=Wiring(pins))
+    table.keep(table.session.reserve_seen(False, True, Origin("node:reserve", report=(7, 1))))
+    table.puck(OFF, via="header:puck")
+    table.keep(table.session.input_seen("node_lost", {"reason": "unplugged"}))
+    assert table.after(100) == ["+node_offline"]
+    assert table.text("node_offline") == (
+        "The I/O node does not answer; look at its cable. What it reads is not seen: the dice keys, the lid of the "
+        "reserve. Enter dice on the screen: keys pressed now count later, but not once a throw is entered here."
+    )
+    assert table.session.hardware.lid_open is None
+    assert puck_view(table.session, 1)["agrees"] is True, "the puck is on the header"
+    found = {"gap_ms": 900, "restarted": False, "dropped": 0, "boot_id": 7, "dropped_in_all": 0}
+    table.keep(table.session.input_seen("node_found", found))
+    assert table.session.hardware.lid_open is False
+
+
+def test_a_puck_that_nobody_can_see_is_neither_right_nor_wrong() -> None:
+    table = Table()
+    table.puck(OFF)
+    table.keep(entries_of(table.session, Received(PuckUnseen(1), "header:puck", None)))
+    assert puck_view(table.session, 1) == {"state": "unknown", "position": None, "face": None, "agrees": None}
+    table.do({"roll": [4, 2]})
+    assert table.after(10_000) == []
+
+
+def test_a_lid_that_cannot_be_read_is_neither_open_nor_shut() -> None:
+    table = Table()
+    table.keep(table.session.reserve_seen(False, True, Origin("header:reserve")))
+    table.keep(table.session.input_seen("input_unavailable", {"name": "lid", "reason": "busy"}))
+    assert table.session.hardware.lid_open is None
+
+
+class Keys:
+    """A table whose dice keys are on a node; signals come from it, late or not."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self.number = 0
+        self.found()
+
+    def found(self) -> None:
+        found = {"gap_ms": None, "restarted": False, "dropped": 0, "boot_id": 7, "dropped_in_all": 0}
+        self.table.keep(self.table.session.input_seen("node_found", found))
+
+    def lost(self) -> None:
+        self.table.keep(self.table.session.input_seen("node_lost", {"reason": "unplugged"}))
+
+    def say(self, signal: Signal, *, late: bool = False) -> list[str]:
+        self.number += 1
+        received = Received(signal, "node:dice_keys", (7, self.number), late)
+        entries = entries_of(self.table.session, received)
+        self.table.keep(entries)
+        return [kind for kind, _ in entries]
+
+
+def test_dice_keyed_while_the_node_was_away_count_unless_a_throw_was_entered_on_the_screen() -> None:
+    keys = Keys()
+    keys.lost()
+    keys.found()
+    assert keys.say(DiceKeyed(2, 2), late=True) == ["roll"]
+    keys.lost()
+    keys.table.do({"roll": [3, 3]})
+    keys.found()
+    assert keys.say(DiceKeyed(3, 3), late=True) == ["key_refused", "alert_raised"]
+    [alert] = [alert for name, alert in keys.table.session.alerts.items() if name.startswith("late_key:")]
+    assert alert["text"] == (
+        "3-3 was keyed while the I/O node was away, and a throw was entered on the screen since. "
+        "It is not counted; if it was another throw, enter it now."
+    )
+    assert keys.say(DiceKeyed(1, 2)) == ["roll"], "what is keyed now counts"
+    keys.lost()
+    keys.found()
+    assert keys.say(DiceKeyed(5, 1), late=True) == ["roll"], "nothing was entered in this outage"
+
+
+@pytest.mark.parametrize("step", [{"roll": [3, 3]}, {"no_roll": "off_table"}])
+def test_a_restart_of_the_program_in_the_outage_does_not_forget_what_was_entered(step: dict[str, Any]) -> None:
+    keys = Keys()
+    keys.lost()
+    keys.table.do(step)
+    keys.table.keep(keys.table.session.start("1", {}, key="U", configuration_hash="0"))
+    keys.lost()
+    keys.found()
+    assert keys.say(DiceKeyed(3, 3), late=True) == ["key_refused", "alert_raised"]
+
+
+def test_a_stuck_take_back_key_takes_nothing_back() -> None:
+    keys = Keys()
+    keys.table.do({"roll": [3, 3]})
+    keys.table.keep(keys.table.session.take_back_keyed(Origin("node:dice_keys", report=(7, 1))))
+    assert keys.table.session.correcting
+    assert keys.say(InputStuck("dice_key_1")) == ["input_stuck", "take_back"]
+    assert not keys.table.session.correcting

@@ -106,6 +106,13 @@ def test_a_button_that_is_stuck_is_named_once_and_the_others_go_on() -> None:
     assert press(buttons, 93_000, "on") == [BetStatusKeyed("on", None)]
 
 
+def test_a_button_that_is_seen_up_after_nobody_looked_for_long_is_not_stuck() -> None:
+    buttons = quiet()
+    buttons.feed(1000, {"on": True})
+    assert buttons.feed(1020, {"on": True}) == [BetStatusKeyed("on", None)]
+    assert buttons.feed(40_000, {"on": False}) + buttons.feed(40_020, {"on": False}) == []
+
+
 def test_a_button_that_is_down_at_start_can_be_stuck_too() -> None:
     buttons = decoder()
     buttons.feed(0, {name: name == "buy" for name in BUTTONS})

@@ -435,7 +435,7 @@ def test_a_session_s_own_events_are_read_and_lead_to_its_own_dice() -> None:
     def do(name: str, **parts: Any) -> None:
         write(session.dice_action(parse_action({name: parts}), rules, console))
 
-    write(session.start("1.0", {"site": "casino-2"}))
+    write(session.start("1.0", {"site": "casino-2"}, key="U", configuration_hash="0"))
     write(session.open_table(TableTerms(rule_sets.load("us-vegas"), {}, 1, 1, 1000), console))
     do("on_duty", boxman="Ana", witness="Luis")
     do("receive", set="A", dice=5, maker="Bold", colour="red")

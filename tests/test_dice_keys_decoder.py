@@ -1,5 +1,6 @@
 """Two presses are a roll; holds speak for themselves; a palm on the keys says nothing."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,9 +82,10 @@ def test_holding_1_takes_back_and_enters_no_die() -> None:
     assert keys.decoder.half_done
     assert keys.decoder.poll(1999) == []
     assert keys.decoder.poll(2000) == [TakeBackKeyed()]
-    assert not keys.decoder.half_done
     assert keys.decoder.poll(9000) == []
+    assert keys.decoder.half_done, "it may still become part of a palm"
     assert keys.up(9000, 1) == []
+    assert not keys.decoder.half_done
 
 
 def test_holding_2_names_a_new_shooter_even_when_the_release_is_the_next_that_is_heard() -> None:
@@ -124,9 +126,9 @@ def test_holding_another_key_says_nothing() -> None:
 def test_two_keys_together_are_two_dice_in_the_order_of_their_release() -> None:
     keys = Keys()
     assert keys.down(0, 1) + keys.down(20, 2) == []
-    assert not keys.decoder.half_done
     assert keys.up(100, 2) == [DieKeyed(2)]
     assert keys.up(130, 1) == [DiceKeyed(2, 1)]
+    assert not keys.decoder.half_done
 
 
 def test_1_and_2_held_together_say_nothing() -> None:
@@ -223,7 +225,7 @@ def test_the_release_of_a_key_that_was_down_at_start_is_no_die_whoever_says_so()
 
 def test_a_key_that_was_down_when_the_program_began_still_makes_a_palm_of_two_more() -> None:
     decoder = new_decoder()
-    decoder.start(0, [4])
+    assert decoder.start(0, {4: 0}) == []
     for key in (1, 2):
         decoder.feed(100, key, True, held_ms=0, initial=False)
     assert decoder.feed(200, 1, False, held_ms=100, initial=False) == []
@@ -233,9 +235,19 @@ def test_a_key_that_was_down_when_the_program_began_still_makes_a_palm_of_two_mo
 
 def test_a_palm_that_lay_on_the_keys_when_the_program_began_says_nothing_when_it_goes() -> None:
     decoder = new_decoder()
-    decoder.start(0, [1, 2, 3])
+    assert decoder.start(0, {1: 0, 2: 0, 3: 0}) == []
     for key in (1, 2, 3):
+        assert decoder.half_done
         assert decoder.feed(200, key, False, held_ms=300, initial=False) == []
+    assert not decoder.half_done
+
+
+def test_a_key_that_was_stuck_when_the_program_began_is_so_at_once_and_makes_no_palm() -> None:
+    decoder = new_decoder()
+    assert decoder.start(40_000, {4: 10_000, 5: 39_000}) == [InputStuck("dice_key_4")]
+    decoder.feed(40_100, 6, True, held_ms=0, initial=False)
+    assert decoder.feed(40_200, 6, False, held_ms=100, initial=False) == [DieKeyed(6)]
+    assert decoder.feed(41_000, 4, False, held_ms=31_000, initial=False) == [InputFreed("dice_key_4")]
 
 
 class Contacts:
@@ -274,6 +286,54 @@ def test_a_hold_on_the_header_is_timed_from_when_the_key_had_settled() -> None:
     assert contacts.run(2115) == [TakeBackKeyed()]
     contacts.down = set()
     assert contacts.run(3000) == []
+
+
+@pytest.mark.parametrize("other", [None, 1, 3])
+@pytest.mark.parametrize("stall_ms", [2200, 31_000])
+def test_a_tap_whose_end_is_seen_late_is_a_tap(stall_ms: int, other: int | None) -> None:
+    """As when the program is not scheduled for seconds; another key that goes down then changes nothing."""
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_2"}
+    assert contacts.run(155) == []
+    contacts.now_ms += stall_ms
+    contacts.down = set() if other is None else {f"dice_key_{other}"}
+    assert contacts.run(contacts.now_ms + 100) == [DieKeyed(2)]
+
+
+def test_a_contact_that_bounces_while_it_is_held_delays_the_hold_and_nothing_else() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_1"}
+    assert contacts.run(2110) == []
+    contacts.down = set()
+    assert contacts.run(2115) == []
+    contacts.down = {"dice_key_1"}
+    assert contacts.run(2120) == [TakeBackKeyed()]
+    contacts.down = set()
+    assert contacts.run(3000) == []
+
+
+def test_a_press_on_the_header_is_either_a_die_or_a_hold() -> None:
+    for held_ms in range(1980, 2030, 5):
+        contacts = Contacts()
+        contacts.run(100)
+        contacts.down = {"dice_key_1"}
+        signals = contacts.run(100 + held_ms)
+        contacts.down = set()
+        signals += contacts.run(2500)
+        # Seen down at 105, settled at 115: at 2115 it is a hold, if it is still down.
+        assert signals == ([TakeBackKeyed()] if 100 + held_ms >= 2115 else [DieKeyed(1)])
+
+
+def test_a_key_that_cannot_be_read_any_more_is_not_held() -> None:
+    contacts = Contacts()
+    contacts.run(100)
+    contacts.down = {"dice_key_1"}
+    contacts.run(200)
+    contacts.keys.forget("dice_key_1")
+    for now_ms in range(205, 40_000, 5):
+        assert contacts.keys.feed(now_ms, dict.fromkeys(DICE_KEYS[1:], False)) == []
 
 
 def test_a_key_that_is_down_at_start_on_the_header_is_no_press() -> None:

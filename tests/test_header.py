@@ -204,7 +204,7 @@ def test_a_lost_press_with_a_hinted_release_right_after_it_is_one_lost_edge() ->
     assert header.inputs.counts("on") == {"lost_edges": 1, "glitches": 0}
 
 
-@pytest.mark.parametrize("late_ms", [5, 10, 15, 20, 25])
+@pytest.mark.parametrize("late_ms", [5, 10, 15, 20, 25, 50, 75])
 def test_a_hint_that_is_late_is_no_lost_edge_and_no_glitch(late_ms: int) -> None:
     header = Header()
     header.close_contact("on", told=False)
@@ -212,6 +212,22 @@ def test_a_hint_that_is_late_is_no_lost_edge_and_no_glitch(late_ms: int) -> None
     header.late_hint("on")
     assert signals + header.run(200) == []
     assert header.inputs.counts("on") == {"lost_edges": 0, "glitches": 0}
+
+
+def test_hints_that_are_all_sixty_milliseconds_late_are_neither_lost_edges_nor_glitches() -> None:
+    header = Header()
+    signals: list[Signal] = []
+    # A press of 30 ms, 100 ms later another one, and every hint 60 ms after its edge.
+    moves = {0: True, 30: False, 130: True, 160: False}
+    for at_ms in range(0, 400, 5):
+        if at_ms in moves:
+            (header.close_contact if moves[at_ms] else header.open_contact)("on", told=False)
+        if at_ms - 60 in moves:
+            header.late_hint("on")
+        signals += header.run(5)
+    assert signals == []
+    assert header.inputs.counts("on") == {"lost_edges": 0, "glitches": 0}
+    assert not header.inputs.unsettled
 
 
 def test_two_late_hints_pay_for_a_press_and_its_release() -> None:
@@ -460,7 +476,7 @@ def test_a_factory_that_cannot_be_used_is_refused_with_a_remedy_and_not_replaced
         raise ModuleNotFoundError(f"No module named {name!r}")
 
     monkeypatch.setattr("drivers.header.import_module", missing)
-    with pytest.raises(PinFactoryError, match=r"lgpio cannot be used here .*; install python3-lgpio"):
+    with pytest.raises(PinFactoryError, match=r"lgpio cannot be used here .*; run on a Raspberry Pi"):
         open_pin_factory("lgpio")
     monkeypatch.setattr("drivers.header.import_module", importlib.import_module)
     assert isinstance(open_pin_factory("mock"), MockFactory)
@@ -508,7 +524,7 @@ def test_lgpio_makes_its_pipe_where_it_may_and_the_program_stays_where_it_is(tmp
     pipe, error, end = open_lgpio(tmp_path, XDG_RUNTIME_DIR=str(runtime))
     assert pipe.startswith(f"pipe in {runtime}/boxman-lgpio-")
     assert error.startswith(
-        "the pin factory lgpio cannot be used here (can not open gpiochip); install python3-lgpio, "
+        "the pin factory lgpio cannot be used here (can not open gpiochip); run on a Raspberry Pi, "
     )
     assert end == "/ None"
     assert list(runtime.iterdir()) == [], "the pipe needs no name once it is open"

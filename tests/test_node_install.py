@@ -1,7 +1,9 @@
 """`boxman node`: through the real mpremote, on a stand-in for a Pico that a real MicroPython plays."""
 
+import contextlib
 import os
 import pty
+import signal
 import subprocess
 import sys
 import threading
@@ -235,6 +237,37 @@ def test_a_device_that_is_no_board_is_refused(
     )
 
 
+def running_on(device: str) -> list[int]:
+    """The processes that run mpremote on a device."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0") if process.name.isdecimal() else []
+            if b"mpremote" in words and device.encode() in words:
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 128 + 15), (signal.SIGINT, 130), (signal.SIGKILL, KILLED)]
+)
+def test_an_installation_that_is_told_to_end_does_so_at_once_and_leaves_nothing_behind(
+    device: tuple[int, str], number: signal.Signals, status: int
+) -> None:
+    command = [sys.executable, "-c", "import sys; from provisioning.command_line import main; sys.exit(main())"]
+    with subprocess.Popen(
+        [*command, "node", "install", "--port", device[1]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            until(lambda: running_on(device[1]) != [], "mpremote")
+            process.send_signal(number)
+            assert process.wait(5) == status
+            until(lambda: running_on(device[1]) == [], "the end of mpremote")
+            assert process.stdout is not None and process.stdout.read() == b""
+        finally:
+            process.kill()
+
+
 def test_a_port_that_is_not_there_or_in_use_or_not_named_is_said(
     device: tuple[int, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +275,12 @@ def test_a_port_that_is_not_there_or_in_use_or_not_named_is_said(
         capsys, "install", "--port", f"{tmp_path}/none"
     )
     assert "no USB serial device with the number 0123 is plugged in" in error_of(capsys, "status", "--port", "usb:0123")
+    for port in ("", "usb:"):
+        for action in ("install", "status"):
+            assert error_of(capsys, action, "--port", port) == (
+                "--port must be usb: and the node's USB serial number, or the path of a serial port, such as /dev/ttyACM0"
+            )
+    assert r"number \x1b[2J\n is plugged in" in error_of(capsys, "status", "--port", "usb:\x1b[2J\n")
     held = open_port(device[1])
     for action in ("install", "status"):
         assert error_of(capsys, action, "--port", device[1]) == (

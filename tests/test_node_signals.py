@@ -215,7 +215,7 @@ def test_other_groups_go_on_and_are_not_doubled_while_a_die_waits() -> None:
     node.move("lid", False)
     assert host.all(node) == [ReserveOpened(initial=False)]
     assert host.watermarks["reserve"] == (7, 4)
-    assert host.signals.done == 2, "the die's release is needed, and what follows it stays with it"
+    assert host.signals.done == 1, "the die's press and release are needed, and what follows them stays with them"
     node.forget(host.signals.done)
     host.begin(node)
     assert host.all(node)[1:] == [DieKeyed(3), ReserveOpened(initial=True)]
@@ -236,8 +236,11 @@ def test_a_die_that_the_screen_made_needless_is_not_said_again() -> None:
     assert host.all(node)[1:] == []
     node.press("dice_key_5")
     assert host.all(node) == [DieKeyed(5)]
-    host.signals.give_up_die()
+    used = host.signals.use_up_die()
     assert host.signals.die_report is None
+    assert used is not None and used.report is not None
+    assert host.signals.done == used.report[1] - 2, "its press and its release"
+    host.signals.acknowledge(used)
     assert host.signals.done == node.last
 
 
@@ -281,6 +284,7 @@ def test_a_key_that_is_down_while_the_host_starts_again_is_said_to_be_nothing_an
     node, host = started(*DICE_KEYS)
     node.move("dice_key_4", True)
     assert host.all(node) == []
+    assert host.signals.done == 0
     node.forget(host.signals.done)
     host.begin(node)
     assert host.all(node)[1:] == []
@@ -303,6 +307,86 @@ def test_a_key_that_is_down_while_the_host_starts_again_is_part_of_a_palm() -> N
     assert host.all(node) == []
 
 
+def test_a_palm_that_lies_on_the_keys_while_the_host_starts_again_is_no_roll_when_it_goes() -> None:
+    node, host = started(*DICE_KEYS)
+    for name in ("dice_key_1", "dice_key_3", "dice_key_5"):
+        node.move(name, True)
+        node.now_ms += 30
+    host.all(node)
+    node.move("dice_key_1", False)
+    host.all(node)
+    node.forget(host.signals.done)
+    # Dead while the other two go up.
+    node.now_ms += 300
+    node.move("dice_key_3", False)
+    node.now_ms += 100
+    node.move("dice_key_5", False)
+    host.begin(node)
+    assert host.all(node)[1:] == []
+    assert host.signals.done == node.last
+    node.press("dice_key_6")
+    assert host.all(node) == [DieKeyed(6)]
+
+
+def test_a_key_that_the_journal_covers_and_that_is_still_down_is_kept_for_the_palm_it_may_become_part_of() -> None:
+    node, host = started(*DICE_KEYS)
+    node.move("dice_key_6", True)
+    node.press("dice_key_1")
+    node.press("dice_key_2")
+    assert host.all(node) == [DieKeyed(1), DiceKeyed(1, 2)]
+    assert host.watermarks["dice_keys"] == (7, 5)
+    for _ in range(2):
+        node.forget(host.signals.done)
+        host.begin(node)
+        assert host.all(node)[1:] == []
+        assert host.signals.done == 0
+    for closed in (True, False):
+        for name in ("dice_key_3", "dice_key_4"):
+            node.move(name, closed)
+    assert host.all(node) == []
+    node.now_ms += 30_000 - 2 * 80
+    assert host.all(node) == [InputStuck("dice_key_6")], "since its press, not since the restart"
+    assert host.signals.done == node.last
+
+
+def test_a_stuck_key_holds_no_reports_and_is_stuck_for_the_next_host_as_well() -> None:
+    node, host = started(*DICE_KEYS)
+    node.move("dice_key_5", True)
+    node.now_ms += 29_999
+    assert host.all(node) == []
+    assert host.signals.done == 0
+    node.now_ms += 1
+    assert host.all(node) == [InputStuck("dice_key_5")]
+    assert host.signals.done == node.last == 1
+    node.forget(host.signals.done)
+    host.begin(node)
+    assert host.all(node)[1:] == [InputStuck("dice_key_5")], "known without another half minute"
+    for closed in (True, False):
+        for name in ("dice_key_3", "dice_key_4"):
+            node.now_ms += 50
+            node.move(name, closed)
+    assert host.all(node) == [DieKeyed(3), DiceKeyed(3, 4)], "no palm with the stuck one"
+    node.move("dice_key_5", False)
+    assert host.all(node) == [InputFreed("dice_key_5")]
+
+
+def test_keys_that_are_never_all_up_hold_no_more_than_half_of_the_nodes_reports() -> None:
+    node, host = started(*DICE_KEYS)
+    node.move("dice_key_5", True)
+    for _ in range(31):
+        node.press("dice_key_3")
+        host.all(node)
+    assert (node.last, host.signals.done) == (63, 0)
+    node.press("dice_key_3")
+    host.all(node)
+    assert host.signals.done == node.last == 65
+    node.forget(host.signals.done)
+    host.begin(node)
+    node.now_ms += 50
+    node.move("dice_key_5", False)
+    assert DieKeyed(5) not in host.all(node), "whether it is a die is not known any more"
+
+
 def test_a_key_that_was_down_when_the_node_began_is_journaled_once() -> None:
     node, host = started(*DICE_KEYS, closed=("dice_key_5",))
     assert host.journal[-1] == Received(ButtonHeldAtStart("dice_key_5"), "node:dice_keys", (7, 1))
@@ -322,7 +406,10 @@ def test_a_key_that_was_down_when_the_node_began_is_kept_until_it_is_journaled()
         assert host.signals.done == 0
     host.begin(node)
     assert ButtonHeldAtStart("dice_key_5") in host.all(node)
-    assert host.signals.done == 1
+    assert host.signals.done == 0, "it is still down, and two more would make a palm"
+    node.move("dice_key_5", False)
+    assert host.all(node) == []
+    assert host.signals.done == 2
 
 
 def test_what_is_acknowledged_twice_or_never_received_does_no_harm() -> None:
@@ -358,7 +445,7 @@ def test_a_restart_of_the_node_gives_buttons_and_keys_new_decoders_and_lids_and_
         ReserveOpened(initial=False),
         SlotsSeen((1, 2), initial=False),
     ]
-    assert host.signals.done == 4
+    assert host.signals.done == 3, "the key is still down"
     again.press("on")
     assert host.all(again) == [BetStatusKeyed("on", None)], "the box that was picked before is picked no more"
 
@@ -442,15 +529,34 @@ def test_a_hold_that_was_journaled_is_not_said_again(committed: int) -> None:
     assert host.all(node)[1:] == [TakeBackKeyed()] * (1 - committed)
 
 
-STEPS = st.one_of(
+Step = tuple[str, int, int]
+HOST_STEPS = st.one_of(
     st.tuples(st.just("wait"), st.integers(1, 3000), st.just(0)),
-    st.tuples(st.just("move"), st.integers(0, len(KEYS_LID_SLOTS) - 1), st.integers(1, 400)),
-    st.tuples(st.just("press"), st.integers(0, len(KEYS_LID_SLOTS) - 1), st.integers(20, 400)),
     st.tuples(st.just("poll"), st.booleans(), st.just(0)),
     st.tuples(st.just("commit"), st.integers(1, 3), st.just(0)),
     st.tuples(st.just("acknowledged"), st.just(0), st.just(0)),
     st.tuples(st.just("crash"), st.just(0), st.just(0)),
 )
+STEPS = st.one_of(
+    HOST_STEPS,
+    # Longer than the half minute after which a key is stuck.
+    st.tuples(st.just("wait"), st.just(31_000), st.just(0)),
+    st.tuples(st.just("move"), st.integers(0, len(KEYS_LID_SLOTS) - 1), st.integers(1, 400)),
+    st.tuples(st.just("press"), st.integers(0, len(KEYS_LID_SLOTS) - 1), st.integers(20, 400)),
+)
+
+
+@st.composite
+def palms(draw: st.DrawFn) -> list[Step]:
+    """Three dice keys down one after another and up in any order, with whatever the host does in between."""
+    keys = draw(st.permutations(range(len(DICE_KEYS))))[:3]
+    steps: list[Step] = []
+    for key in (*keys, *draw(st.permutations(keys))):
+        steps.append(("move", key, draw(st.integers(1, 400))))
+        steps += draw(st.lists(HOST_STEPS, max_size=3))
+    return steps
+
+
 WIRED = wired(*KEYS_LID_SLOTS)
 # These are said for the screen, or are a state that every program tells anew.
 TOLD_ANEW = (DieKeyed, BoxPicked, DiceEntryAbandoned, InputStuck, InputFreed, ButtonHeldAtStart, NodeFound)
@@ -475,10 +581,9 @@ def said(journal: list[Received]) -> dict[str, list[object]]:
 
 
 @settings(max_examples=1500, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(STEPS, max_size=40))
-def test_whatever_crashes_between_report_and_journal_nothing_is_lost_or_doubled(
-    steps: list[tuple[str, int, int]],
-) -> None:
+@given(st.lists(st.one_of(st.lists(STEPS, min_size=1, max_size=10), palms()), max_size=5))
+def test_whatever_crashes_between_report_and_journal_nothing_is_lost_or_doubled(parts: list[list[Step]]) -> None:
+    steps = [step for part in parts for step in part]
     node, host = Node(WIRED), Host(WIRED, Node(WIRED))
     # The same inputs read by a host that never fails.
     steady_node, steady = Node(WIRED), Host(WIRED, Node(WIRED))
@@ -509,4 +614,5 @@ def test_whatever_crashes_between_report_and_journal_nothing_is_lost_or_doubled(
             reader.poll(one)
             reader.commit()
     assert said(host.journal) == said(steady.journal)
-    assert host.signals.done == node.last, "the node may forget everything"
+    node.forget(host.signals.done)
+    assert node.reports == [], "the node may forget everything"

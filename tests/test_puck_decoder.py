@@ -12,6 +12,7 @@ from drivers.signals import (
     PuckLifted,
     PuckMoved,
     PuckNumber,
+    PuckUnseen,
     Signal,
 )
 
@@ -178,18 +179,30 @@ def test_a_magnet_that_passes_over_every_sensor_leaves_none_stuck() -> None:
     assert signals + sensors.rest(1000, 6) == []
 
 
-def test_none_says_nothing_while_a_sensor_cannot_be_read() -> None:
+def test_none_while_a_sensor_cannot_be_read_may_be_anywhere() -> None:
     puck = started_at(8)
     blind = seen()
     del blind["puck_4"]
     assert puck.feed(1000, blind) == []
-    assert puck.feed(9000, blind) == [], "the puck may lie on the 4"
+    assert puck.half_done
+    assert puck.feed(1299, blind) == [], "it may be on its way"
+    assert puck.feed(1300, blind) == [PuckUnseen(1)], "the puck may lie on the 4"
     assert not puck.half_done
-    assert puck.feed(9100, seen()) + puck.feed(9200, blind) + puck.poll(9500) == [], "nor while it is being lifted"
+    assert puck.feed(9000, blind) == [], "said once"
+    assert puck.feed(9100, seen()) + puck.feed(9200, blind) + puck.poll(9400) == []
     assert puck.feed(10_000, blind | {"puck_5": True}) == []
-    assert puck.feed(10_060, blind | {"puck_5": True}) == [PuckMoved(5, "on", initial=False)]
+    assert puck.feed(10_060, blind | {"puck_5": True}) == [PuckMoved(5, "on", initial=True)], "found, not moved"
     puck.feed(11_000, seen())
     assert puck.poll(11_300) == [PuckLifted(initial=False)]
+
+
+def test_a_puck_that_a_sound_sensor_sees_is_seen_whatever_another_does() -> None:
+    puck = started_at(8)
+    half = seen(8)
+    del half["puck_4"]
+    assert puck.feed(1000, half) + puck.feed(9000, half) == []
+    assert puck.feed(9100, seen(9)) == []
+    assert puck.feed(9160, seen(9)) == [PuckMoved(9, "on", initial=False)]
 
 
 def test_levels_that_have_settled_are_the_state_at_start_at_once() -> None:

@@ -22,7 +22,7 @@ def test_a_lid_that_is_open_at_start_is_reported_as_initial() -> None:
     assert reserve.poll(50) == [ReserveOpened(initial=True)]
 
 
-def test_a_lid_that_cannot_be_read_keeps_its_state() -> None:
+def test_a_lid_that_could_not_be_read_is_found_as_it_is() -> None:
     reserve = ReserveDecoder(settle_ms=50)
     reserve.feed(0, {"lid": True})
     assert reserve.poll(50) == [ReserveClosed(initial=True)]
@@ -30,7 +30,9 @@ def test_a_lid_that_cannot_be_read_keeps_its_state() -> None:
     assert reserve.feed(1000, {}) + reserve.feed(2000, {}) == []
     assert reserve.feed(3000, {"lid": False}) == []
     assert reserve.unsettled
-    assert reserve.feed(3050, {"lid": False}) == [ReserveOpened(initial=False)]
+    assert reserve.feed(3050, {"lid": False}) == [ReserveOpened(initial=True)]
+    assert reserve.feed(4000, {}) + reserve.feed(5000, {"lid": False}) == []
+    assert reserve.poll(5050) == [ReserveOpened(initial=True)], "also where it is as it was"
 
 
 def test_without_a_settle_time_a_level_counts_at_once() -> None:

@@ -29,7 +29,7 @@ class Recorder:
     def __init__(self, rules: str = "us-vegas") -> None:
         self.session = Session()
         self.entries: list[Entry] = []
-        self.keep(self.session.start("1", CONFIGURED))
+        self.keep(self.session.start("1", CONFIGURED, key="U", configuration_hash="0"))
         self.keep(self.session.open_table(terms(rules), Origin("configuration")))
 
     def keep(self, entries: list[Entry]) -> list[Entry]:
@@ -259,9 +259,9 @@ def test_madrids_any_seven_is_warned_of_on_the_screen() -> None:
 def test_a_start_says_how_the_last_run_ended() -> None:
     table = Recorder()
     assert table.entries[0][1]["previous"] == "first"
-    assert table.session.start("1", CONFIGURED)[0][1]["previous"] == "cut_off"
+    assert table.session.start("1", CONFIGURED, key="U", configuration_hash="0")[0][1]["previous"] == "cut_off"
     table.session.stop()
-    assert table.session.start("1", CONFIGURED)[0][1]["previous"] == "stopped"
+    assert table.session.start("1", CONFIGURED, key="U", configuration_hash="0")[0][1]["previous"] == "stopped"
 
 
 def test_a_journal_whose_results_differ_from_the_rules_is_not_believed() -> None:
@@ -342,7 +342,7 @@ def test_the_journal_replayed_is_the_session(actions: list[tuple[str, Any]]) -> 
                 case "no_more_bets":
                     table.keep(session.no_more_bets(Origin("console", f"command-{number}")))
                 case "restart":
-                    table.keep(session.start("1", CONFIGURED))
+                    table.keep(session.start("1", CONFIGURED, key="U", configuration_hash="0"))
         except Refused:
             continue
     replayed = table.replayed()
@@ -355,4 +355,4 @@ def test_a_text_of_the_operating_system_that_no_event_can_hold_is_made_one() -> 
     [(kind, data)] = session.input_seen("node_lost", {"reason": "/dev/tty\udcff: " + "é" * 500})
     assert (kind, data) == ("node_lost", {"reason": "/dev/tty?: " + "é" * 289})
     seal("craps-1", 1, Stamp("boot-1", 5, "2026-11-29T22:10:56.123Z", "free"), kind, data, GENESIS_HASH)
-    assert session.input_seen("node_found", {"gap_ms": 7})[0][1] == {"gap_ms": 7}
+    assert session.input_seen("edge_lost", {"name": "lid"})[0][1] == {"name": "lid"}

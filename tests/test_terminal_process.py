@@ -359,7 +359,7 @@ def test_what_was_told_is_there_after_a_crash(tmp_path: Path) -> None:
         assert table.terminate() == 0
     types = journal_types(tmp_path / "data")
     assert types.count("started") == 2
-    assert types[-1] == "stopped"
+    assert types[-2:] == ["stopped", "checkpoint"]
 
 
 def test_a_rule_set_changed_in_the_configuration_waits_until_the_layout_is_empty(tmp_path: Path) -> None:

@@ -2,12 +2,21 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from device.console.requests import BadRequest
+from device.console.requests import (
+    BadRequest,
+    parse_acknowledge,
+    parse_bare,
+    parse_dice,
+    parse_open,
+    parse_step,
+    parse_take_back,
+)
 from device.console.virtual_table import DRAWN_SEEDS, VirtualControls
 from drivers.virtual_faults import CATALOGUE
 from drivers.virtual_node import LAMPS
@@ -125,6 +134,8 @@ def test_a_press_that_bounces_comes_to_rest_before_it_is_answered(tmp_path: Path
         ({"puck": {"position": 6, "face": "on"}, "lid": "open"}, "body", "must name exactly one of"),
         ({"lid": "open", "hold_ms": 5}, "hold_ms", "is not known"),
         ({"second_puck": {"position": 7, "face": "on"}}, "position", "must be a box, off or null"),
+        ({"puck": {"position": 6.0, "face": "on"}}, "position", "must be a box, off or null"),
+        ({"puck": {"position": True, "face": "on"}}, "position", "must be a box, off or null"),
         ({"second_puck": 6}, "second_puck", "must be an object"),
         ({"press": "box_4"}, "press", "must be one of box_6, buy"),
         ({"dice_key": 0}, "dice_key", "must be 1 to 6"),
@@ -159,15 +170,47 @@ def test_what_no_hand_can_do_is_refused_and_changes_nothing(
 
 def test_what_a_small_table_does_not_have_is_refused(tmp_path: Path) -> None:
     control = controls(tmp_path, BARE)
-    for body, field in (
-        ({"second_puck": {"position": 6, "face": "on"}}, "second_puck"),
-        ({"slot": 1, "occupied": False}, "slot"),
-        ({"dice_key": 1}, "dice_key"),
-        ({"press": "on"}, "press"),
+    for body, told in (
+        ({"second_puck": {"position": 6, "face": "on"}}, "second_puck is not on this table"),
+        ({"slot": 1, "occupied": False}, "slot has no sensor on this table"),
+        ({"dice_key": 1}, "dice_key is not on this table"),
+        ({"press": "on"}, "press cannot be done: no buttons are wired"),
     ):
         with pytest.raises(BadRequest) as refused:
             asyncio.run(control.apply(body))
+        assert str(refused.value) == told
+
+
+OPENING = {"id": "12345678", "rules": "us-vegas", "unit": 1, "limits": {"min": 5, "max": 500}}
+
+
+@pytest.mark.parametrize(
+    ("parse", "body", "field"),
+    [
+        *((parse, {"\ud800": 1}, r"\ud800") for parse in (parse_step, parse_open, parse_take_back, parse_dice)),
+        *((parse, {"\ud800": 1}, r"\ud800") for parse in (parse_bare, parse_acknowledge)),
+        (parse_step, {"id": "12345678", "step": {"roll": [1, 2], "\udfff": 1}}, None),
+        (parse_dice, {"id": "12345678", "action": {"receive": {"\ud800": 1}}}, r"action.receive.\ud800"),
+        (parse_open, OPENING | {"limits": {"\ud800": 1}}, r"limits.\ud800"),
+        (parse_open, OPENING | {"options": {"\ud800": 1}}, "options"),
+    ],
+)
+def test_a_name_that_is_no_text_is_refused_with_an_answer_that_is(
+    parse: Callable[[dict[str, Any]], object], body: dict[str, Any], field: str | None
+) -> None:
+    with pytest.raises(BadRequest) as refused:
+        parse(body)
+    (refused.value.field + refused.value.message).encode("utf-8")
+    if field is not None:
         assert refused.value.field == field
+
+
+def test_a_name_that_is_no_text_is_refused_by_the_virtual_table_too(tmp_path: Path) -> None:
+    control = controls(tmp_path)
+    for body in ({"lid": "open", "\ud800": 1}, {"fault": {"kind": "noise", "\ud800": 1}}):
+        with pytest.raises(BadRequest) as refused:
+            asyncio.run(control.apply(body))
+        assert refused.value.field.endswith(r"\ud800")
 
 
 def test_a_line_fault_in_a_folder_that_is_gone_is_refused_in_words(tmp_path: Path) -> None:

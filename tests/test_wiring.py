@@ -11,7 +11,9 @@ def test_pins_are_read_and_written_in_one_way() -> None:
     assert [str(parse_pin(text)) for text in ("gpio:2", "node:28")] == ["gpio:2", "node:28"]
 
 
-@pytest.mark.parametrize("text", ["17", "GPIO17", "gpio:", "gpio:x", "pico:3", "gpio:-1", "gpio:117", "gpio:17 "])
+@pytest.mark.parametrize(
+    "text", ["17", "GPIO17", "gpio:", "gpio:x", "pico:3", "gpio:-1", "gpio:117", "gpio:17 ", "gpio:\u0661\u0667"]
+)
 def test_what_is_no_pin_is_refused_with_what_one_looks_like(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no pin; write gpio:17 for the header or node:3 for the I/O node"):
         parse_pin(text)
@@ -67,16 +69,16 @@ def test_the_node_reads_no_more_than_it_has_bits_for() -> None:
 @pytest.mark.parametrize(
     ("timing", "message"),
     [
-        ({"button_settle_ms": 1}, "button_settle_ms must be a whole number from 2 to 250, not 1"),
-        ({"slot_settle_ms": 251}, "slot_settle_ms must be a whole number from 2 to 250, not 251"),
-        ({"hold_ms": 49}, "hold_ms must be a whole number from 50 to 600000, not 49"),
-        ({"stuck_ms": 600_001}, "stuck_ms must be a whole number from 50 to 600000, not 600001"),
+        ({"button_settle_ms": 1}, "button_settle_ms must be a whole number from 2 to 250"),
+        ({"slot_settle_ms": 251}, "slot_settle_ms must be a whole number from 2 to 250"),
+        ({"hold_ms": 49}, "hold_ms must be a whole number from 50 to 600000"),
+        ({"stuck_ms": 600_001}, "stuck_ms must be a whole number from 50 to 600000"),
         ({"hold_ms": 5000, "stuck_ms": 5000}, r"stuck_ms \(5000\) must be longer than hold_ms \(5000\)"),
-        ({"pick_ms": True}, "pick_ms must be a whole number from 50 to 600000, not True"),
+        ({"pick_ms": True}, "pick_ms must be a whole number from 50 to 600000"),
     ],
 )
 def test_times_out_of_range_are_refused(timing: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         Timing(**timing)
 
 

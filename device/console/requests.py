@@ -23,8 +23,8 @@ class BadRequest(Exception):
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field} {message}")
-        self.field = field
-        self.message = message
+        self.field = _encodable(field)
+        self.message = _encodable(message)
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,11 @@ def _command(body: dict[str, Any]) -> str:
     if not isinstance(value, str) or not _COMMAND_ID.fullmatch(value):
         raise BadRequest("id", "must be 8 to 64 letters, digits, - or _")
     return value
+
+
+def _encodable(text: str) -> str:
+    """JSON may name half of a surrogate pair, which is in no answer; it is spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _no_constant(name: str) -> Any:

@@ -74,7 +74,8 @@ class VirtualControls:
                 table.set_lid(shut=state == "closed")
             case "press":
                 buttons = table.buttons
-                name = choice(body, "press", lambda value: value in buttons, "must be one of " + ", ".join(buttons))
+                right = "must be one of " + ", ".join(buttons) if buttons else "cannot be done: no buttons are wired"
+                name = choice(body, "press", lambda value: value in buttons, right)
                 await self._hold(body, lambda down: table.set_button(name, down))
             case "dice_key":
                 keys = table.dice_keys
@@ -104,7 +105,10 @@ class VirtualControls:
             raise BadRequest(which, 'must be an object such as {"position": 6, "face": "on"}')
         places = (*POSITIONS, None)
         position = choice(
-            puck, "position", lambda value: value in places and type(value) is not bool, "must be a box, off or null"
+            puck,
+            "position",
+            lambda value: value in places and type(value) in (int, str, type(None)),
+            "must be a box, off or null",
         )
         face = choice(puck, "face", lambda value: value in ("on", "off"), "must be on or off")
         self._table.place_puck(position, face, puck=_PUCKS[which])

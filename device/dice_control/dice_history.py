@@ -351,6 +351,8 @@ class _Reading:
         if event.type == "dice_set_received":
             self._received(event)
         elif event.type == "void_dice":
+            # The row belongs to the throw; the reserve may have been opened for it too.
+            self._explained_by_deed(row)
             row.reason, row.belongs_to = data["no_roll_reason"], data["no_roll"]
         elif event.type == "reserve_explained":
             self._explained(data, event.seq)

@@ -59,7 +59,6 @@ alert_raised (of which it notes reserve_unexplained:<seq>).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from device.dice_control import die_decisions, set_decisions
@@ -67,6 +66,7 @@ from device.dice_control.action_facts import game_facts, on_duty
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_state import DiceState
 from device.dice_control.dice_view import dice_view
+from device.plain_values import plain
 from engine_lite.refusal import Refused
 
 Entry = tuple[str, dict[str, Any]]
@@ -87,8 +87,9 @@ EVENTS = (
 class DiceLog:
     """One table's dice log. Read `state` freely; change it only by `take`."""
 
-    def __init__(self) -> None:
-        self.state = DiceState()
+    def __init__(self, state: DiceState | None = None) -> None:
+        """An empty log, or one that goes on from a state that was kept."""
+        self.state = state if state is not None else DiceState()
 
     def decide(self, action: dict[str, Any], context: Context) -> list[Entry]:
         """The event that follows from an action of the right shape (`dice_actions.parse_action`); nothing changes.
@@ -108,7 +109,8 @@ class DiceLog:
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state as plain values: equal after a replay of the events."""
-        return asdict(self.state)
+        said: dict[str, Any] = plain(self.state)
+        return said
 
 
 def _on_duty(_state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:

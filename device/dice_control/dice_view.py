@@ -13,7 +13,8 @@ GONE = ("cancelled", "destroyed")
 
 
 def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
-    """Plain values: the rules, who is on duty, the sets that are not gone, the reserve, openings, reasons, counts.
+    """Plain values: the rules, who is on duty, the sets that are not gone, the reserve, openings, reasons, counts;
+    `last_void_throw` is the seq of the last void throw whose dice are known.
 
     `needs` of a set is what it lacks for use in this session, each with its article; a reason's `allowed` is whether a
     change of dice for it is allowed now.
@@ -26,6 +27,7 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
             "title": rules.title,
             "in_set": rules.in_set.said(),
             "in_reserve": rules.in_reserve.said(),
+            "serials_required": rules.serials.required,
             "checks": {name: {"text": check.text, "article": check.article} for name, check in rules.checks.items()},
             "checks_after_floor": list(rules.after_floor.checks),
             "instruments": list(rules.inspection.instruments),
@@ -39,6 +41,7 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
         "reserve": {"open": state.reserve_open, "dice": len(state.at("reserve")), "slots": state.slots},
         "openings": [asdict(opening) for opening in state.openings],
         "reasons": [_reason(reason, context) for reason in REASONS],
+        "last_void_throw": state.last_void_throw,
         "last_change": state.last_change,
         "counts": dict(state.counts),
     }

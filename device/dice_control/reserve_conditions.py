@@ -101,7 +101,7 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
             f"Set {name} has {_dice(at_hand)} left; the rules ask for {rules.in_set.said()}. "
             f"Bring another set ({rules.in_set.article})."
         )
-        yield Condition(f"set_to_replace:{name}", text, {"set": name, "dice": over}, 0)
+        yield Condition(f"set_to_replace:{name}", text, {"set": name, "dice": over, "at_hand": at_hand}, 0)
     placed = dice_set.placed_session
     if (
         rules.reuse.allowed != "always"

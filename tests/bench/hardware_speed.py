@@ -14,6 +14,7 @@ from device.event_times import EventTimes
 from device.journal import Journal
 from device.session import Session, TableTerms
 from device.settings import Settings
+from device.table_key import KEY_BYTES, TableKey
 from device.terminal import Terminal
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
@@ -58,7 +59,9 @@ async def _lid_moves(folder: Path, wiring: Wiring) -> tuple[list[float], float, 
         await asyncio.to_thread(wait_for, (folder / "node").exists, "the node's port")
         journal = stack.enter_context(Journal.open(folder / "journal.db", "craps-1"))
         terms = TableTerms(rule_sets.load("us-vegas"), {}, 1, 5, 500)
-        terminal = Terminal(Session(), journal, Clock(), Settings("bench", "craps-1", terms), EventTimes())
+        terminal = Terminal(
+            Session(), journal, Clock(), Settings("bench", "craps-1", terms), EventTimes(), TableKey(bytes(KEY_BYTES))
+        )
         factory = open_pin_factory("mock")
         inputs = TableInputs(wiring, pin_factory=factory, node_port=str(folder / "node"), on_hint=terminal.hint)
         stack.callback(inputs.close)

@@ -75,7 +75,11 @@ function enterName(name) {
 
 async function acknowledge() {
   const name = enteredName();
-  const done = await act("/api/acknowledge", { alert: chosen.id, raised: chosen.raised, name }, TEXT.actions.acknowledge(name));
+  const done = await act(
+    "/api/acknowledge",
+    { alert: chosen.id, raised: chosen.raised, name },
+    TEXT.actions.acknowledge(name),
+  );
   if (done) names = [name, ...names.filter((other) => other !== name)].slice(0, NAMES_MAX);
   return done;
 }
@@ -105,7 +109,10 @@ function renderAcknowledge() {
       ...names.map((name) => button(`name-${name}`, name, () => enterName(name), { className: "named" })),
     );
   });
-  setAvailable(byId("confirm-acknowledge"), Boolean(alert) && !changed(alert) && isRaised(alert) && enteredName() !== "");
+  setAvailable(
+    byId("confirm-acknowledge"),
+    Boolean(alert) && !changed(alert) && isRaised(alert) && enteredName() !== "",
+  );
 }
 
 export function buildAlerts() {

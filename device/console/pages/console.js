@@ -41,8 +41,17 @@ import {
   telling,
   wantCorrecting,
 } from "./dice_entry.js";
+import { buildChange, forgetChange } from "./dice_change.js";
+import { buildCount } from "./dice_count.js";
+import { buildDiceDialog, openDice } from "./dice_dialog.js";
+import { buildDuty } from "./dice_duty.js";
+import { buildFairness } from "./dice_fairness.js";
+import { buildInspection } from "./dice_inspection.js";
+import { buildSets } from "./dice_sets.js";
+import { buildTextEntry } from "./dice_text_entry.js";
 import { buildHardware } from "./hardware.js";
 import { announceRoll, buildMainScreen, renderMainScreen } from "./main_screen.js";
+import { renderQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
 import { buildTableOpening, optionWords } from "./table_opening.js";
@@ -57,6 +66,8 @@ const OPENERS = {
   c: "button-correct",
   s: "button-new-shooter",
   t: "button-open-table",
+  d: "button-dice",
+  m: "button-no-more-bets",
   h: "button-hardware",
   "?": "button-help",
 };
@@ -74,6 +85,7 @@ function drawPage() {
   byId("unsent-again").disabled = busy !== null;
   if (state !== null) {
     renderMainScreen();
+    renderQuestion();
     renderAlerts();
     renderStandingBets();
     renderEntry();
@@ -183,6 +195,17 @@ function onKey(event) {
   }
 }
 
+function buildDicePages() {
+  buildChange();
+  buildSets();
+  buildInspection();
+  buildCount();
+  buildDuty();
+  buildFairness();
+  buildTextEntry();
+  buildDiceDialog();
+}
+
 function build() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = TEXT[node.dataset.text];
   buildMainScreen();
@@ -191,6 +214,7 @@ function build() {
   buildTableOpening();
   buildAlerts();
   buildHardware();
+  buildDicePages();
   addDialog("no-roll", { render: renderReasons });
   addDialog("shooter", { render: renderShooters });
   addDialog("help", { render: renderHelp });
@@ -207,6 +231,13 @@ function build() {
   on("button-open-table", () => open("table"));
   on("button-hardware", () => open("hardware"));
   on("button-help", () => open("help"));
+  on("button-dice", () => {
+    forgetDice();
+    forgetChange();
+    openDice("change");
+  });
+  on("closed-open", () => open("table"));
+  on("closed-count", () => openDice("count"));
   for (const [key, id] of Object.entries(OPENERS)) {
     byId(id).title = TEXT.with_key(TEXT.openers[id], key.toUpperCase());
   }

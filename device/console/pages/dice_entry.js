@@ -11,6 +11,7 @@ import {
   notice,
   refusal,
   render,
+  setAvailable,
   state,
 } from "./console_state.js";
 import { addDialog, closeOverlay, overlay } from "./dialogs.js";
@@ -57,7 +58,7 @@ async function lockKeys(which, ms) {
 }
 
 export function keyDie(value) {
-  if (!mayEnter() || lockedKey === value || lockedKey === "all") return;
+  if (!mayEnter() || !state.open || lockedKey === value || lockedKey === "all") return;
   const first = dieOne ?? state.pending_die;
   if (first === null) {
     setDieOne(value);
@@ -168,11 +169,18 @@ export function renderEntry() {
   });
   for (const key of document.querySelectorAll("#dice-keys .dice-key"))
     key.toggleAttribute("data-first", Number(key.dataset.die) === first);
+  const noMoreBets = byId("button-no-more-bets");
+  noMoreBets.dataset.out = String(state?.dice_out ?? false);
+  noMoreBets.textContent = state?.dice_out ? TEXT.dice_out : TEXT.no_more_bets;
+  setAvailable(noMoreBets, state !== null && state.open && !state.dice_out);
 }
+
+/** The bets are closed and the dice are on their way: said by who likes to, until the roll is entered. */
+const sayNoMoreBets = () => act("/api/no_more_bets", {}, TEXT.actions.no_more_bets());
 
 /** The keys follow the terminal, and rest for a moment after a touch. */
 export function applyKeyLocks() {
-  const open = mayEnter();
+  const open = mayEnter() && state.open;
   for (const key of document.querySelectorAll("#dice-keys .dice-key")) {
     key.disabled = !open || lockedKey === "all" || lockedKey === Number(key.dataset.die);
   }
@@ -231,6 +239,7 @@ export function buildDiceEntry() {
   byId("dice-keys").append(...FACES.map((value) => diceKey(`die-${value}`, value, keyDie)));
   byId("right-dice").append(...FACES.map((value) => diceKey(`right-die-${value}`, value, keyRightDie)));
   byId("die-one").addEventListener("click", clearDieOne);
+  byId("button-no-more-bets").addEventListener("click", sayNoMoreBets);
   byId("confirm-correct").addEventListener("click", confirmCorrection);
   addDialog("correct", {
     begin: () => {

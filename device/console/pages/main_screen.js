@@ -15,6 +15,7 @@ import {
   setAvailable,
   state,
 } from "./console_state.js";
+import { diceAt, setsAtTable, shortDice } from "./dice_words.js";
 import { pageBy } from "./scrolling.js";
 import { drawDie, element } from "./terminal.js";
 
@@ -30,6 +31,7 @@ export function renderMainScreen() {
   renderStatus();
   renderGame();
   renderPuck();
+  byId("closed").hidden = state.open;
   draw("results", [state.last_roll, state.last_no_roll, state.table, rulesRead], () => {
     const roll = JSON.stringify(state.last_roll);
     if (roll !== shownRoll) settling = false;
@@ -72,18 +74,12 @@ function fact(id, value, words, mood) {
 }
 
 function renderStatus() {
-  const { table, reserve, uplink, node, clock } = state;
+  const { table, uplink, node, clock } = state;
   byId("table-id").textContent = table.table;
   byId("table-rules").textContent = table.rules;
   byId("button-help").toggleAttribute("data-warnings", table.warnings.length > 0);
   if (table.warnings.length > 0) byId("button-help").dataset.warnings = table.warnings.length;
-  const lid = reserve.open === null ? "unknown" : reserve.open ? "open" : "closed";
-  fact(
-    "reserve",
-    lid,
-    { open: TEXT.reserve_open(clockTime(reserve.since)), closed: TEXT.reserve_closed, unknown: TEXT.not_fitted }[lid],
-    lid === "open" ? "mind" : "calm",
-  );
+  renderDiceArea();
   fact(
     "uplink",
     uplink.state,
@@ -101,13 +97,36 @@ function renderStatus() {
   fact("node", node.state, TEXT[`node_${node.state}`], node.state === "offline" ? "alarm" : "calm");
 }
 
+/** The set in play and its dice, how many are in the reserve, and the lid. */
+function renderDiceArea() {
+  const { reserve } = state;
+  const set = setsAtTable()[0] ?? null;
+  const inPlay = set ? diceAt(set, "play") : [];
+  byId("set-in-play").textContent = set ? set.set : "";
+  byId("dice-in-play").textContent = set ? shortDice(set, inPlay).join(" ") : "";
+  byId("dice-slots").textContent = set && reserve.slots ? TEXT.slots(reserve.slots.length) : "";
+  byId("button-dice").dataset.set = set ? set.set : "";
+  byId("dice-in-play").hidden = inPlay.length === 0;
+  const lid = reserve.open === null ? "unknown" : reserve.open ? "open" : "closed";
+  const said = {
+    open: TEXT.reserve_open(clockTime(reserve.since)),
+    closed: TEXT.reserve_closed,
+    unknown: TEXT.not_fitted,
+  }[lid];
+  const words = [
+    set ? TEXT.reserve_count(diceAt(set, "reserve").length, set.dice.length) : null,
+    set ? said : TEXT.lid(said),
+  ];
+  fact("reserve", lid, words.filter(Boolean).join(" · "), lid === "open" ? "mind" : "calm");
+}
+
 function renderGame() {
   const { phase, point, shooter, dice_pass: dicePass, last_roll: last, last_no_roll: noRoll } = state;
-  byId("phase").textContent = TEXT[phase];
+  byId("phase").textContent = state.open ? TEXT[phase] : TEXT.table_closed;
   byId("phase").dataset.phase = phase;
   byId("phase-block").dataset.phase = phase;
   byId("point").textContent = point ?? "";
-  const shooterWanted = dicePass || !shooter;
+  const shooterWanted = state.open && (dicePass || !shooter);
   const shooterSays = dicePass ? TEXT.dice_pass : shooter ? TEXT.shooter(shooter) : TEXT.no_shooter;
   draw("shooter", [shooterWanted, shooterSays], () => {
     const choose = () => byId("button-new-shooter").click();
@@ -118,7 +137,9 @@ function renderGame() {
     );
   });
   byId("button-new-shooter").classList.toggle("wanted", shooterWanted);
-  setAvailable(byId("button-correct"), last !== null);
+  setAvailable(byId("button-correct"), last !== null && state.open);
+  setAvailable(byId("button-no-roll"), state.open);
+  setAvailable(byId("button-new-shooter"), state.open);
 
   draw("last", [last, noRoll, rulesRead], () => {
     const voided = isVoided();

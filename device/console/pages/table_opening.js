@@ -1,4 +1,4 @@
-// Opening the table: the rule set, what it leaves to the house, the chip unit and the limits.
+// Opening the table: the rule set, what it leaves to the house, the chip unit and the limits; and closing it.
 
 import { TEXT } from "./console_text.js";
 import {
@@ -17,6 +17,7 @@ import {
 import { addDialog, closeAfter } from "./dialogs.js";
 import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
 import { pageBy } from "./scrolling.js";
+import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
 
 let tableDraft = null;
@@ -62,6 +63,7 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function renderTable() {
   const set = rules?.sets.find((candidate) => candidate.name === tableDraft.rules);
+  byId("confirm-close-table").hidden = !state.open;
   draw("table", [tableDraft, rulesRead], () => {
     byId("rule-sets").replaceChildren(
       ...(rules?.sets ?? []).map((candidate) =>
@@ -124,6 +126,12 @@ function openTable() {
 }
 
 export function buildTableOpening() {
+  onSecondTouch(byId("confirm-close-table"), {
+    subject: () => state.session_number,
+    words: () => TEXT.close_table,
+    ask: () => TEXT.close_table_again,
+    act: () => closeAfter(act("/api/close", {}, TEXT.actions.close_table())),
+  });
   digitPad(byId("table-digits"), "table-", keyTable);
   pageBy(byId("rule-sets"), byId("sets-more"));
   pageBy(byId("rule-options"), byId("options-more"));

@@ -1,0 +1,199 @@
+"""Holds a journal against the central log, event by event: where they differ first, and what either of them lacks."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+import nats.errors
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig
+from nats.js.errors import NotFoundError
+
+from device.journal import JournalReader
+from device.uplink import CLOSE_TIMEOUT_S, CONNECT_TIMEOUT_S, REQUEST_TIMEOUT_S, EncryptingClient, explain
+from device.uplink_protocol import EMPTY_LOG, DeliveryError, LogEnd, read_log_end
+
+# At once in memory: a message is at most 1 MiB on a server that is set up as usual, and an event half of that.
+FETCH_MESSAGES: Final = 32
+READ_EVENTS: Final = 64
+# The server forgets what it keeps for us when it has not heard of us for so long.
+INACTIVE_S: Final = 30.0
+
+_NO_MESSAGE_FOUND: Final = 10037
+
+
+class CentralUnreadable(Exception):
+    """The central log cannot be read; the text says why."""
+
+
+class Different(Exception):
+    """The central log and the journal differ at event `seq`; the text says how."""
+
+    def __init__(self, seq: int, reason: str) -> None:
+        super().__init__(reason)
+        self.seq: Final = seq
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """What a comparison found, as far as it got."""
+
+    alike_seq: int
+    """Events 1 to this one are the same in both."""
+    journal_seq: int
+    """Where the journal ends."""
+    central_seq: int
+    """Where the central log ends; 0 when it ends in something that is no event."""
+    first_bad_seq: int | None
+    """None when the central log is a beginning of the journal, or the whole of it."""
+    what_is_wrong: str | None
+
+
+class Comparison:
+    """Takes the central log's messages in order and holds each event in them against the journal's."""
+
+    def __init__(self, read: Callable[[int, int], list[str]]) -> None:
+        """`read(first, limit)` gives the journal's lines from event `first` on."""
+        self._read = read
+        self._lines: list[str] = []
+        self._lines_from = 1
+        self.central_seq = 0
+        """The last event taken."""
+        self.alike_seq = 0
+        """The last event that is the same in both."""
+
+    def take(self, payload: bytes) -> None:
+        """Raises Different at the first event that is not the journal's, unless the journal has ended before."""
+        for line in payload.split(b"\n"):
+            self._take(self.central_seq + 1, line)
+            self.central_seq += 1
+
+    def _take(self, seq: int, line: bytes) -> None:
+        own = self._own(seq)
+        if line == own:
+            self.alike_seq = seq
+            return
+        found, hash = _seq_and_hash(line)
+        if found is None:
+            raise Different(seq, "the central log holds something else than an event in its place")
+        if found > seq:
+            raise Different(seq, f"missing in the central log, where event {found} follows event {seq - 1}")
+        if found < seq:
+            raise Different(seq, f"the central log holds event {found} again after event {seq - 1}")
+        if own is not None:
+            raise Different(seq, f"hash is {_seq_and_hash(own)[1]}, but {hash} in the central log")
+
+    def _own(self, seq: int) -> bytes | None:
+        if not self._lines_from <= seq < self._lines_from + len(self._lines):
+            self._lines, self._lines_from = self._read(seq, READ_EVENTS), seq
+        return self._lines[seq - self._lines_from].encode("utf-8") if self._lines else None
+
+
+async def compare_with_central(
+    reader: JournalReader, servers: Sequence[str], stream: str, subject: str, on_progress: Callable[[int, int], None]
+) -> ComparisonResult:
+    """Read the log under `subject` as far as it goes now, and compare. Raises CentralUnreadable or JournalError.
+
+    `servers` are URLs of one cluster. `on_progress` is told (events compared, events in the central log).
+    """
+    comparison = Comparison(reader.read)
+    try:
+        async with _connection(servers) as client:
+            jetstream = client.jetstream(timeout=REQUEST_TIMEOUT_S)
+            # Before the journal's end is looked at: the journal always has an event before the log has it.
+            end = await _end(jetstream, stream, subject)
+            await _take_all(jetstream, stream, subject, end, comparison, on_progress)
+    except Different as different:
+        return ComparisonResult(comparison.alike_seq, reader.last_seq, end.seq, different.seq, str(different))
+    journal_seq = reader.last_seq
+    bad_seq, reason = None, None
+    if end == EMPTY_LOG and journal_seq:
+        bad_seq, reason = 1, f"the central log holds nothing under {subject}"
+    elif comparison.central_seq > journal_seq:
+        bad_seq = journal_seq + 1
+        reason = f"missing, though the central log goes on to event {comparison.central_seq}: the journal was cut off"
+    return ComparisonResult(comparison.alike_seq, journal_seq, comparison.central_seq, bad_seq, reason)
+
+
+async def _take_all(
+    jetstream: JetStreamContext,
+    stream: str,
+    subject: str,
+    end: LogEnd,
+    comparison: Comparison,
+    on_progress: Callable[[int, int], None],
+) -> None:
+    if end == EMPTY_LOG:
+        return
+    config = ConsumerConfig(ack_policy=AckPolicy.NONE, mem_storage=True, num_replicas=1, inactive_threshold=INACTIVE_S)
+    messages = await jetstream.pull_subscribe(subject, stream=stream, config=config)
+    number = 0
+    while True:
+        for message in await messages.fetch(FETCH_MESSAGES, timeout=REQUEST_TIMEOUT_S):
+            number += 1
+            sequence = message.metadata.sequence
+            if sequence.consumer != number:
+                raise CentralUnreadable("a message of the central log was lost on the way; try again")
+            comparison.take(message.data)
+            if sequence.stream >= end.sequence:
+                return
+        on_progress(comparison.central_seq, max(end.seq, comparison.central_seq))
+
+
+async def _end(jetstream: JetStreamContext, stream: str, subject: str) -> LogEnd:
+    try:
+        message = await jetstream.get_last_msg(stream, subject)
+    except NotFoundError as error:
+        if error.err_code == _NO_MESSAGE_FOUND:
+            return EMPTY_LOG
+        raise
+    return read_log_end(message.seq or 0, message.data or b"")
+
+
+@asynccontextmanager
+async def _connection(servers: Sequence[str]) -> AsyncIterator[EncryptingClient]:
+    """A connection to one of the servers. Raises CentralUnreadable, also for what happens inside."""
+    client = EncryptingClient()
+    cause: list[Exception] = []
+
+    async def on_error(error: Exception) -> None:
+        cause[:] = [error]
+
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S * (1 + 2 * len(servers))):
+            await client.connect(
+                servers=list(servers),
+                name="boxman journal verify",
+                error_cb=on_error,
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                reconnect_time_wait=0,
+                connect_timeout=CONNECT_TIMEOUT_S,
+            )
+        cause.clear()
+        yield client
+    except DeliveryError as error:
+        raise CentralUnreadable(str(error)) from error
+    except (nats.errors.NoServersError, TimeoutError) as error:
+        # Why no server would do, or that a request is not permitted, the client tells its listener only.
+        raise CentralUnreadable(explain(cause[0] if cause else error)) from error
+    except (nats.errors.Error, OSError) as error:
+        raise CentralUnreadable(explain(error)) from error
+    finally:
+        with suppress(nats.errors.Error, OSError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                await client.close()
+
+
+def _seq_and_hash(line: bytes) -> tuple[int | None, object]:
+    """What a line says of itself; the number is None when it is no event."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(event, dict) or type(event.get("seq")) is not int:
+        return None, None
+    return event["seq"], event.get("hash")

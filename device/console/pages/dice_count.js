@@ -1,0 +1,177 @@
+// A count of the dice: place by place as they are seen, with what differs from the log named before anybody signs.
+
+import { TEXT } from "./console_text.js";
+import { button, render, state } from "./console_state.js";
+import { addDicePage, drawPart, record, showDicePage, signers } from "./dice_dialog.js";
+import { signedButton, whenNamed } from "./dice_duty.js";
+import { askText } from "./dice_text_entry.js";
+import { dieTile, findSet, setsAtTable } from "./dice_words.js";
+import { element } from "./terminal.js";
+
+const COUNTS = ["opening", "closing", "check"];
+// Always counted; the other places only while a die is there.
+const MAIN_PLACES = ["play", "reserve"];
+const OTHER_PLACES = ["offered", "inspection", "floor", "store"];
+const NOWHERE = "nowhere";
+
+let chosenSet = null;
+let kind = null; // which count, once it was touched
+let moved = {}; // dice that are seen elsewhere than the log has them; also dice that are not of the set
+let die = null; // the die that the next place is for
+
+const set = () => findSet(chosenSet) ?? setsAtTable()[0] ?? null;
+const count = () => kind ?? (state.dice.counts.opening === undefined ? "opening" : state.open ? "check" : "closing");
+
+/** Where the log has a die, as a count sees it: what is missing is nowhere. */
+const logged = (name) => {
+  const place = set().dice.find((one) => one.die === name)?.place ?? null;
+  return [...MAIN_PLACES, ...OTHER_PLACES].includes(place) ? place : NOWHERE;
+};
+const names = () => [
+  ...set().dice.map((one) => one.die),
+  ...Object.keys(moved).filter((name) => !set().dice.some((one) => one.die === name)),
+];
+const seenAt = (name) => moved[name] ?? logged(name);
+
+function differences() {
+  return names()
+    .filter((name) => seenAt(name) !== logged(name))
+    .map((name) => {
+      const seen = TEXT.dice.seen_at[seenAt(name)];
+      return set().dice.some((one) => one.die === name)
+        ? TEXT.dice.differs(name, TEXT.dice.seen_at[logged(name)], seen)
+        : TEXT.dice.not_of_set(name, seen);
+    });
+}
+
+function touchDie(name) {
+  die = die === name ? null : name;
+  render();
+}
+
+function touchPlace(place) {
+  if (die !== null) {
+    const { [die]: _before, ...others } = moved;
+    moved = place === logged(die) ? others : { ...others, [die]: place };
+    die = null;
+    render();
+    return;
+  }
+  if (place === NOWHERE) return;
+  // Without a die in hand: one that is not of this set lies there.
+  askText({
+    says: TEXT.dice.another_die(TEXT.dice.seen_at[place]),
+    capitals: true,
+    tab: "count",
+    done: (name) => {
+      moved = { ...moved, [name]: place };
+      showDicePage("count");
+    },
+  });
+}
+
+function choose(part) {
+  kind = part.kind ?? kind;
+  chosenSet = part.set ?? chosenSet;
+  if (part.set) moved = {};
+  die = null;
+  render();
+}
+
+function signIt() {
+  const seen = Object.fromEntries(MAIN_PLACES.map((place) => [place, []]));
+  for (const name of names()) {
+    const place = seenAt(name);
+    if (place !== NOWHERE) (seen[place] ??= []).push(name);
+  }
+  whenNamed(async () => {
+    const done = await record({ count: { set: set().set, count: count(), seen } });
+    if (done) {
+      moved = {};
+      kind = null;
+    }
+    showDicePage("count");
+  });
+}
+
+function placeRow(place) {
+  const there = names().filter((name) => seenAt(name) === place);
+  const tiles = there.map((name) =>
+    dieTile(`count-${name}`, name, () => touchDie(name), {
+      pressed: name === die,
+      mark: name in moved ? TEXT.dice.moved_mark : null,
+    }),
+  );
+  const label = element(
+    "span",
+    {},
+    element("b", {}, TEXT.dice.seen_at[place]),
+    element("small", {}, TEXT.dice.dice_count(there.length)),
+  );
+  return element(
+    "div",
+    { class: "place", "data-place": place },
+    button(`place-${place}`, label, () => touchPlace(place), { className: die !== null ? "wanted" : null }),
+    element("div", {}, ...tiles),
+  );
+}
+
+function renderCount() {
+  const there = setsAtTable();
+  drawPart("count", [there, chosenSet, count(), moved, die, state.dice.counts, signers()], () => {
+    if (set() === null) return [element("p", { class: "empty" }, TEXT.dice.no_set_at_table)];
+    const places = [
+      ...MAIN_PLACES,
+      ...OTHER_PLACES.filter((place) => names().some((name) => [seenAt(name), logged(name)].includes(place))),
+      NOWHERE,
+    ];
+    const differing = differences();
+    return [
+      element(
+        "div",
+        { class: "fields" },
+        ...COUNTS.map((name) =>
+          button(
+            `count-${name}`,
+            element(
+              "span",
+              {},
+              TEXT.dice.counts[name],
+              name in state.dice.counts ? element("small", {}, TEXT.dice.counted) : null,
+            ),
+            () => choose({ kind: name }),
+            { pressed: name === count() },
+          ),
+        ),
+        ...(there.length > 1
+          ? there.map(({ set: name }) =>
+              button(`count-set-${name}`, TEXT.dice.set_named(name), () => choose({ set: name }), {
+                pressed: name === set().set,
+                className: "named",
+              }),
+            )
+          : []),
+      ),
+      element("p", { class: "hint" }, die === null ? TEXT.dice.count_hint : TEXT.dice.count_where(die)),
+      element("div", { class: "places" }, ...places.map(placeRow)),
+      element(
+        "ul",
+        { class: "needs differences", "data-testid": "differences" },
+        ...differing.map((text) => element("li", {}, text)),
+      ),
+      element(
+        "div",
+        { class: "deeds" },
+        signedButton("count"),
+        button("confirm-count", TEXT.dice.sign_count(TEXT.dice.counts[count()], differing.length), signIt, {
+          entry: true,
+          className: "primary",
+        }),
+      ),
+    ];
+  });
+}
+
+export function buildCount() {
+  addDicePage("count", { render: renderCount, confirm: () => set() !== null && signIt() });
+}

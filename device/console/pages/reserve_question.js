@@ -1,0 +1,141 @@
+// The question on the main screen: why the reserve was opened, and which die a void throw was about. The dice keys stay
+// free meanwhile.
+
+import { TEXT } from "./console_text.js";
+import { button, clockTime, draw, byId, reasonWords, render, state } from "./console_state.js";
+import { closeAfter } from "./dialogs.js";
+import { openChange } from "./dice_change.js";
+import { openDice, record } from "./dice_dialog.js";
+import { knownNames, rememberName, whenNamed } from "./dice_duty.js";
+import { askText } from "./dice_text_entry.js";
+import { diceAt, listed, reasonLabel, reasonsNow, setsAtTable, waitingOpening } from "./dice_words.js";
+import { element } from "./terminal.js";
+
+// The reasons of a void throw that are about one die, or both.
+const ABOUT_A_DIE = ["off_table", "in_dice_cup", "on_chips", "on_rail", "broken"];
+// Reasons for which no die changes its place: one touch says all.
+const NO_DIE_MOVES = ["count", "closing"];
+
+let touched = { subject: null, folded: false }; // what was folded away or unfolded by a touch
+let passedOver = null; // seq of the void throw of which the boxman does not want to name a die
+
+/** Explains an opening of the reserve for which no die was moved; a late one by a supervisor, who signs. */
+export function explain(opening, reason) {
+  const about = { opening: opening.seq, reason };
+  if (!opening.late) {
+    whenNamed(() => closeAfter(record({ explain: { ...about, as: "boxman" } })));
+    return;
+  }
+  openDice("change");
+  askText({
+    says: TEXT.dice.supervisor_signs(TEXT.dice.reasons[reason]),
+    offered: knownNames().filter((name) => name !== state.dice.duty?.boxman),
+    words: TEXT.dice.explain,
+    tab: "change",
+    done: async (name) => {
+      rememberName(name);
+      await closeAfter(record({ explain: { ...about, as: "supervisor", done_by: name } }));
+    },
+  });
+}
+
+function answer(opening, reason) {
+  if (opening.late || NO_DIE_MOVES.includes(reason) || setsAtTable().length === 0) explain(opening, reason);
+  else if (reason === "new_set") openDice("sets");
+  else openChange(reason);
+}
+
+function voidThrow() {
+  const { last_no_roll: void_, last_roll: last, dice } = state;
+  if (void_ === null || (last !== null && last.seq > void_.seq)) return null;
+  if (!ABOUT_A_DIE.includes(void_.reason) || void_.seq === dice.last_void_throw || void_.seq === passedOver)
+    return null;
+  const set = setsAtTable()[0];
+  const inPlay = set ? diceAt(set, "play") : [];
+  return inPlay.length === 0 ? null : { seq: void_.seq, reason: void_.reason, set: set.set, dice: inPlay };
+}
+
+function voidThrowTiles(about) {
+  const say = (dice) =>
+    whenNamed(() => closeAfter(record({ void_throw: { set: about.set, no_roll: about.seq, dice } })));
+  const tile = (name, words, dice) => button(name, words, () => say(dice), { entry: true });
+  const passOver = () => {
+    passedOver = about.seq;
+    render();
+  };
+  return [
+    ...about.dice.map((die) => tile(`void-die-${die}`, TEXT.dice.die(die), [die])),
+    about.dice.length > 1 ? tile("void-both", TEXT.dice.dice(listed(about.dice)), about.dice) : null,
+    button("void-none", TEXT.dice.no_die_named, passOver),
+  ].filter(Boolean);
+}
+
+function openingTiles(opening) {
+  return reasonsNow().map((said) =>
+    button(`reason-of-opening-${said.reason}`, reasonLabel(said), () => answer(opening, said.reason), {
+      entry: true,
+      className: said.allowed ? null : "forbidden",
+    }),
+  );
+}
+
+function openingWords(opening) {
+  const others = state.dice.openings.filter(({ reason, late }) => reason === null || late).length - 1;
+  const open = opening.closed === null;
+  return [
+    element("b", {}, opening.late ? TEXT.dice.supervisor_why : open ? TEXT.dice.why_open : TEXT.dice.why_opened),
+    element(
+      "small",
+      {},
+      open ? TEXT.dice.since(clockTime(state.reserve.since)) : TEXT.dice.after_roll(opening.roll_number),
+    ),
+    others > 0 ? element("small", {}, TEXT.dice.more_openings(others)) : null,
+  ].filter(Boolean);
+}
+
+/** Whether the answers leave their room to what else is to be done: as it was touched, otherwise during a correction. */
+function isFolded(subject) {
+  if (touched.subject === subject) return touched.folded;
+  return state.correcting || Boolean(state.last_roll?.undone?.length);
+}
+
+/** The question itself; a touch folds the answers away, and unfolds them. */
+function title(subject, words) {
+  const fold = () => {
+    touched = { subject, folded: !isFolded(subject) };
+    render();
+  };
+  const mark = element("i", {}, isFolded(subject) ? TEXT.dice.unfold : TEXT.dice.fold);
+  return button("question-fold", element("span", {}, ...words, mark), fold);
+}
+
+export function renderQuestion() {
+  const about = voidThrow();
+  const opening = about === null ? waitingOpening() : null;
+  const { openings, reasons, sets } = state.dice;
+  const subject = about ? about.seq : (opening?.seq ?? null);
+  draw(
+    "question",
+    [subject, isFolded(subject), about, openings, reasons, sets.length, setsAtTable().length, state.reserve.since],
+    () => {
+      const home = byId("question");
+      home.hidden = subject === null;
+      home.classList.toggle("folded", isFolded(subject));
+      home.dataset.about = about ? "void_throw" : opening?.late ? "late" : opening ? "opening" : "";
+      if (about) {
+        home.replaceChildren(
+          title(subject, [
+            element("b", {}, TEXT.dice.which_die),
+            element("small", {}, reasonWords(about.reason).words),
+          ]),
+          element("div", { class: "answers few" }, ...voidThrowTiles(about)),
+        );
+      } else if (opening) {
+        home.replaceChildren(
+          title(subject, openingWords(opening)),
+          element("div", { class: "answers" }, ...openingTiles(opening)),
+        );
+      }
+    },
+  );
+}

@@ -25,7 +25,7 @@ test: setup debian-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # What a night is for: 20,000 sequences of steps, new ones every time, and a long evening at each rule set's full table.
 test-long: setup

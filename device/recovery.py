@@ -31,6 +31,7 @@ class Recovered:
 def recover(journal: Journal, file: SnapshotFile, on_progress: OnProgress) -> Recovered:
     """The session that the journal leads to. Every event after the snapshot's is checked on the way.
 
+    Those before it are not looked at, which a table with a million of them has no time for: a verification does that.
     A snapshot that does not fit the journal is thrown away, and so is one that the events after it do not follow from;
     then everything is replayed. `on_progress` gets (events read, events in all). Raises JournalError or ReplayError.
     """

@@ -6,11 +6,13 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
+from device.beside_table import ProgramFailed, run_beside
 from device.clock import Clock
 from device.console.dice_reports import DiceReports
 from device.console.http_interface import create_app
@@ -24,7 +26,7 @@ from device.settings import Settings
 from device.snapshot_file import SnapshotFile
 from device.snapshot_keeper import SnapshotKeeper
 from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key
-from device.terminal import Terminal
+from device.terminal import Busy, Halted, Terminal
 from device.uplink import TARGET, Uplink, UplinkStatus
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
@@ -118,6 +120,8 @@ async def run_terminal(
             uplink = _uplink(settings, terminal, reader, record, last_seq_at_start)
             tasks.append(asyncio.create_task(uplink.run()))
 
+        if recovered.snapshot_seq > 0:
+            tasks.append(asyncio.create_task(_verify_beside(folder.journal_path, terminal)))
         app = create_app(terminal, settings, DiceReports(folder.journal_path), controls)
         server = _Server(
             uvicorn.Config(
@@ -135,15 +139,31 @@ async def run_terminal(
         _take_signals()
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
-            done, _ = await asyncio.wait([serving, *tasks], return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                # Only the server ends by itself, on a signal; anything else that ends has failed.
-                task.result()
+            await _until_one_fails(serving, tasks)
         finally:
             server.should_exit = True
             await asyncio.gather(serving, return_exceptions=True)
             for task in reversed(tasks):
                 await _ended(task)
+
+
+async def _until_one_fails(serving: "asyncio.Task[None]", tasks: list["asyncio.Task[None]"]) -> None:
+    """Wait until the server has ended, as it does on a signal. Raises what ends another task before it is done."""
+    running = {serving, *tasks}
+    while serving in running:
+        done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+
+
+async def _verify_beside(journal: Path, terminal: Terminal) -> None:
+    """Look at the events that a start from a snapshot did not look at; what is wrong with them is an alert."""
+    try:
+        await run_beside("device.verification_program", str(journal))
+    except ProgramFailed as failed:
+        text = f"The journal is not as this table wrote it: {failed}. Call a technician; keep the card."
+        with suppress(Halted, Busy):
+            await terminal.alert("journal_damaged", text)
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

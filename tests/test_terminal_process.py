@@ -538,6 +538,8 @@ def test_a_damaged_journal_is_one_clear_line_that_names_it(tmp_path: Path, damag
         table.do(BET)
         table.do({"roll": [5, 6]})
         table.terminate()
+        # With it, a start looks at what follows it only.
+        (table.data / "snapshot").unlink()
         path = table.data / "journal.db"
         if damage == "not a database":
             path.write_bytes(b"rubbish" * 1000)
@@ -547,6 +549,20 @@ def test_a_damaged_journal_is_one_clear_line_that_names_it(tmp_path: Path, damag
         assert str(path) in line
         if damage != "results edited and resealed":
             assert boxman("journal", "verify", "--data", table.data).returncode == 1
+
+
+def test_what_a_start_from_a_snapshot_did_not_look_at_is_verified_while_the_table_plays(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        table.do({"roll": [5, 6]})
+        table.terminate()
+        assert (table.data / "snapshot").exists()
+        damage_events(table.data / "journal.db", "edited event")
+        table.start()
+        state = table.wait_for_state(lambda state: state["alerts"], "the alert of the verification")
+        [text] = [alert["text"] for alert in state["alerts"] if alert["code"] == "journal_damaged"]
+        assert text.startswith("The journal is not as this table wrote it: event ")
+        assert table.post({"no_roll": "off_table"}).status_code == 200
 
 
 def damage_events(path: Path, damage: str) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from provisioning.command_line import main
 from provisioning.configuration import read_configuration
 from provisioning.wiring_picture import Heading, notes, wiring_svg
 from provisioning.wiring_plan import Terminal, connectors
+from tests.terminal_rig import BOXMAN
 from tests.browser_rig import browser, touch_page
 from tests.test_configuration import LONG_TABLE
 
@@ -300,6 +302,14 @@ def test_the_command_writes_a_picture_to_a_file_or_to_standard_output(tmp_path: 
     assert "Table craps-long-1" in out
     assert "second_puck_off" in out
     assert "second_puck_off" not in said_by("-o", "-")[1]
+
+
+def test_a_picture_for_a_closed_standard_output_is_told_in_one_line() -> None:
+    ended = subprocess.run(
+        ["bash", "-c", '"$0" wiring -o - >&-', BOXMAN], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "boxman: standard output is closed, so there is nowhere to write to\n"
 
 
 def test_the_picture_of_another_configuration_bears_another_name(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
 """The reports of dice control as pages of the console, each made by a program of its own beside the table."""
 
 import asyncio
-import sys
 from datetime import date
 from pathlib import Path
 
+from device.beside_table import ProgramFailed, run_beside
 from device.console.requests import BadRequest
 from device.dice_control.report_program import FAIRNESS, LOG, REPORT, STATUS
 from device.dice_control.report_words import LANGUAGES
 from device.terminal import Busy
 
+REPORT_PROGRAM = "device.dice_control.report_program"
 PAGES = (LOG, STATUS, REPORT)
 # One is made at a time; so many more may wait.
 WAITING_MAX = 4
@@ -53,30 +54,10 @@ class DiceReports:
             self._waiting -= 1
 
     async def _run(self, kind: str, options: list[str]) -> bytes:
-        program = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            "device.dice_control.report_program",
-            str(self._journal),
-            kind,
-            *options,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
         try:
-            async with asyncio.timeout(MADE_WITHIN_S):
-                report, complaint = await program.communicate()
-        except TimeoutError:
-            raise ReportFailed(f"the report was not ready within {MADE_WITHIN_S:.0f} seconds") from None
-        finally:
-            if program.returncode is None:
-                program.kill()
-                await program.wait()
-        if program.returncode != 0:
-            raise ReportFailed(complaint.decode(errors="replace").strip() or "the report could not be made")
-        return report
+            return await run_beside(REPORT_PROGRAM, str(self._journal), kind, *options, within_s=MADE_WITHIN_S)
+        except ProgramFailed as failed:
+            raise ReportFailed(f"the report cannot be made: {failed}") from failed
 
 
 class ReportFailed(Exception):

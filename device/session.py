@@ -17,7 +17,7 @@ from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.dice_control.dice_log import DiceLog
 from device.dice_control.dice_rules import DiceRules
-from device.dice_control.event_alerts import latched_alerts
+from device.dice_control.event_alerts import Alert, count_alerts, latched_alerts
 from device.hardware_state import EVENTS as HARDWARE_EVENTS
 from device.hardware_state import HardwareState
 from device.plain_values import plain
@@ -31,8 +31,8 @@ from engine_lite.table import Table
 Entry = tuple[str, dict[str, Any]]
 
 RECENT_ROLLS_MAX = 12
-# Events that the dice log takes as well: the lid, the slots, and an opening of the reserve that nobody explained.
-_DICE_LOG_HEARS = (*DICE_EVENTS, "reserve_opened", "reserve_closed", "slots", "alert_raised")
+# Events that the dice log takes as well: the lid, the slots, rolls, and an opening of the reserve left unexplained.
+_DICE_LOG_HEARS = (*DICE_EVENTS, "reserve_opened", "reserve_closed", "slots", "roll", "alert_raised")
 # Commands remembered so that one that is sent again after a lost answer is not done twice.
 COMMANDS_MAX = 1000
 INPUT_TEXT_MAX = 300
@@ -193,7 +193,8 @@ class Session:
             raise Refused("not_now", "the table is closed already")
         if self.table is not None and self.table.layout():
             raise Refused("not_now", "bets lie on the layout; finish the hand before the table is closed")
-        return [self._take("table_closed", origin.data())]
+        entries = [self._take("table_closed", origin.data())]
+        return entries + self._latch(count_alerts("table_closed", self.dice.state, self.session_number))
 
     def no_more_bets(self, origin: Origin) -> list[Entry]:
         """The stickman has closed the bets and the dice are out. Raises Refused."""
@@ -213,7 +214,10 @@ class Session:
             raise Refused("stale", f"the table has moved on: roll {self.table.roll_number} was entered meanwhile")
         if self.last_roll is not None and sorted(step.get("correct", [])) == sorted(self.last_roll["dice"]):
             raise Refused("nothing_to_correct", "the last roll was entered as these dice")
-        return [self._take(step_name(step), {"step": step} | origin.data())]
+        entries = [self._take(step_name(step), {"step": step} | origin.data())]
+        if "roll" in step:
+            entries += self._latch(count_alerts("roll", self.dice.state, self.session_number))
+        return entries
 
     def answered(self, command: str) -> dict[str, Any] | None:
         """The answer that a command of this id got when it was done, or None."""
@@ -332,8 +336,7 @@ class Session:
         entries: list[Entry] = []
         for kind, data in self.dice.decide(action, self.dice_context(rules)):
             entries.append(self._take(kind, data | {"asked": action} | origin.data()))
-            for alert, text, detail in latched_alerts(kind, data, self.seq):
-                entries += self.raise_alert(alert, text, detail, latched=True)
+            entries += self._latch(latched_alerts(kind, data, self.seq))
         return entries
 
     # Alerts
@@ -363,6 +366,12 @@ class Session:
         if standing["acknowledged_by"] is not None:
             raise Refused("no_such_alert", f"{standing['acknowledged_by']} has acknowledged this alert already")
         return [self._take("alert_acknowledged", {"alert": alert, "raised": raised, "name": name} | origin.data())]
+
+    def _latch(self, alerts: list[Alert]) -> list[Entry]:
+        entries: list[Entry] = []
+        for alert, text, detail in alerts:
+            entries += self.raise_alert(alert, text, detail, latched=True)
+        return entries
 
     # Replay
 

@@ -97,6 +97,8 @@ class NodeSignals:
         self._group_of = {name: group for group in self._groups.values() for name in group.levels}
         # Each signal that is not acknowledged yet, with the first report that it needs.
         self._outstanding: list[tuple[Received, int]] = []
+        # What is over, from its first to its last report, as long as the node may hold any of them.
+        self._over: list[tuple[int, int]] = []
         self._boot_id: int | None = None
         self._boots_known: set[int] = set()
         # From each contact on, until all is told that the node had kept.
@@ -149,10 +151,18 @@ class NodeSignals:
         needed += [
             group.half_done_from
             for group in self._groups.values()
-            if group.half_done_from is not None and self._last_report - group.half_done_from < HALF_DONE_REPORTS_MAX
+            if group.half_done_from is not None and self._may_keep(group.half_done_from)
         ]
         needed += [number for group in self._groups.values() for number in group.held_at_start.values()]
-        return min(needed) - 1 if needed else self._last_report
+        done = min(needed) - 1 if needed else self._last_report
+        # Newest first: a group that heard the end of something without its beginning would take it for another thing.
+        for first, last in sorted(self._over, key=_last_of, reverse=True):
+            if first <= done < last and self._may_keep(first):
+                done = first - 1
+        return done
+
+    def _may_keep(self, number: int) -> bool:
+        return self._last_report - number < HALF_DONE_REPORTS_MAX
 
     def take(self, event: LinkEvent, boot_id: int | None) -> list[Received]:
         """Take one event of the link; `boot_id` is that of the node as it then is."""
@@ -204,6 +214,7 @@ class NodeSignals:
         self._boot_began_ms = self._time_ms
         self._last_report = 0
         self._outstanding.clear()
+        self._over.clear()
         for group in self._groups.values():
             group.started = False
             group.last_report = 0
@@ -218,6 +229,8 @@ class NodeSignals:
         return received
 
     def _reported(self, report: Report) -> list[Received]:
+        done = self.done
+        self._over = [span for span in self._over if span[1] > done]
         self._last_report = report.number
         name = self._name_on_pin.get(report.pin)
         if name is None:
@@ -324,7 +337,12 @@ class NodeSignals:
     def _note_half_done(self, group: _Group) -> None:
         """Remember the first report that something half done is made of."""
         first_report = group.half_done_from or group.last_report
-        group.half_done_from = first_report if group.decoder.half_done and first_report else None
+        if group.decoder.half_done and first_report:
+            group.half_done_from = first_report
+            return
+        group.half_done_from = None
+        if first_report < group.last_report:
+            self._over.append((first_report, group.last_report))
 
     def _pending_die(self) -> int | None:
         group = self._groups.get("dice_keys")
@@ -333,6 +351,10 @@ class NodeSignals:
 
 def _is_known(watermark: ReportId | None, boot_id: int, number: int) -> bool:
     return watermark is not None and watermark[0] == boot_id and number <= watermark[1]
+
+
+def _last_of(span: tuple[int, int]) -> int:
+    return span[1]
 
 
 def _dice_keys(group: _Group) -> DiceKeysDecoder:

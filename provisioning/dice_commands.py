@@ -70,7 +70,12 @@ def _add_arguments(action: argparse.ArgumentParser, default_data: Path) -> None:
     form = action.add_mutually_exclusive_group()
     form.add_argument("--csv", dest="form", action="store_const", const=CSV, default=TEXT, help="write CSV")
     form.add_argument("--html", dest="form", action="store_const", const=HTML, help="write a page to print on A4")
-    action.add_argument("--language", metavar="L", help=f"{', '.join(LANGUAGES)} (default: by the table's rule set)")
+    action.add_argument(
+        "--language",
+        metavar="L",
+        help=f"{', '.join(LANGUAGES)} (default: by the table's rule set). Where zh-Hant is shown or printed there must "
+        "be a font with Chinese letters, such as Noto Sans CJK TC",
+    )
 
 
 def _add_begins(action: argparse.ArgumentParser) -> None:
@@ -129,7 +134,7 @@ def show_status(data: Path, wanted: Wanted) -> int:
 
 
 def show_report(data: Path, wanted: Wanted, day: str, begins: str | None) -> int:
-    """The account of a gaming day; exit status 1 when it does not balance."""
+    """The account of a gaming day; exit status 1 when it does not balance, or dice were rolled and none recorded."""
     chosen = _day(day, begins)
     found = _read(data)
     words = _words(found, wanted)
@@ -140,7 +145,7 @@ def show_report(data: Path, wanted: Wanted, day: str, begins: str | None) -> int
         lambda: report_cells(found, report, words, None),
         lambda: report_page(found, report, words, None),
     )
-    return 0 if report.balances else 1
+    return 0 if report.balances and not report.lacks_dice else 1
 
 
 def _read(data: Path) -> History:

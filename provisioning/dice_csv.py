@@ -12,14 +12,18 @@ from device.dice_control.report_texts import (
     against_text,
     asked_text,
     balance_text,
+    day_text,
     dice_text,
     difference_text,
     explanation_text,
     fairness_text,
+    free_clock_text,
     hours_text,
     note_text,
     openings_by_seq,
     reason_text,
+    seconds_text,
+    unknown_rolls_text,
 )
 from device.dice_control.report_words import Words
 
@@ -47,6 +51,7 @@ LOG_COLUMNS = (
     "open_s",
     "belongs_to",
     "note",
+    "alert",
 )
 REPORT_COLUMNS = ("section", "set", "item", "value", "event", "time", "done_by", "seen_by")
 STATUS_COLUMNS = ("set", "dice", "where")
@@ -95,9 +100,10 @@ def _log_row(row: LogRow, opening: Opening | None, words: Words, zone: tzinfo | 
         row.seen_by,
         against_text(row, words),
         difference_text(row, words),
-        "" if row.open_ms is None else f"{row.open_ms // 1000}.{row.open_ms % 1000:03}",
+        "" if row.open_ms is None else seconds_text(row.open_ms),
         row.belongs_to,
         note_text(row, words),
+        row.alert,
     )
 
 
@@ -112,6 +118,7 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
     yield [words(column) for column in REPORT_COLUMNS]
     head = words("report")
     facts: list[tuple[str, Cell]] = [
+        (day_text(report, words), None),
         (words("table"), found.table),
         (words("site"), found.site),
         (words("rules"), found.rules),
@@ -120,8 +127,8 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
         (words("until", end="").strip(), local(report.day.ends, zone).isoformat(timespec="minutes")),
         (words("journal_ends", seq=found.last_seq), found.last_hash),
     ]
-    if not report.is_over:
-        facts.append((words("not_over"), None))
+    if clock := free_clock_text(report.rows, words):
+        facts.append((clock, None))
     facts += [(said, None) for said in balance_text(report, words)]
     for item, value in facts:
         yield head, None, item, value, found.last_seq if value == found.last_hash else None, None, None, None
@@ -149,6 +156,8 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
         if account.name in found.rolls:
             for said in fairness_text(found.rolls[account.name], words):
                 yield words("fairness"), account.name, said, None, None, None, None, None
+    if unknown := unknown_rolls_text(report.unknown_rolls, words):
+        yield words("fairness"), None, unknown, None, None, None, None, None
 
 
 def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Sequence[Cell]:

@@ -8,15 +8,18 @@ from device.dice_control.day_report import DayReport, SetDay
 from device.dice_control.dice_history import History, LogRow, Opening
 from device.dice_control.report_texts import (
     ACCOUNT,
+    SIGNERS,
     against_text,
     asked_text,
     balance_text,
     changes_text,
+    day_text,
     dice_text,
     difference_text,
     explanation_text,
     fairness_text,
     free_clock_text,
+    free_mark_text,
     hours_text,
     moment_text,
     note_text,
@@ -25,8 +28,9 @@ from device.dice_control.report_texts import (
     openings_text,
     over_24_hours_text,
     reason_text,
-    rule_text,
+    rule_texts,
     time_text,
+    unknown_rolls_text,
 )
 from device.dice_control.report_words import Words
 
@@ -119,6 +123,7 @@ def log_lines(found: History, rows: Sequence[LogRow], period: str, words: Words,
             yield " " * (WIDTH - room) + line
         for detail in _details(row, openings.get(row.seq), words):
             yield from _indented(detail)
+    yield from _foot(rows, words)
     if said := free_clock_text(rows, words):
         yield ""
         yield from wrapped(said, WIDTH)
@@ -170,19 +175,19 @@ def status_lines(
             yield from wrapped(f"{said}: {words('unexplained')}", WIDTH, _INDENT)
     for text in found.alerts.values():
         yield from wrapped(f"{words.of('what', 'alert_raised')}: {text}", WIDTH, _INDENT)
-    if found.rolls_of_no_set:
-        yield from wrapped(words("fair_of_none", rolls=found.rolls_of_no_set), WIDTH)
+    if unknown := unknown_rolls_text(found.rolls_of_no_set, words):
+        yield from wrapped(unknown, WIDTH)
 
 
 def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[str]:
-    """A gaming day's account."""
+    """A gaming day's account, with lines to sign."""
     day = report.day
     span = words("from_to", start=moment_text(day.starts, zone), end=moment_text(day.ends, zone))
-    yield from _head("report", found, [(words("gaming_day"), f"{day.date.isoformat()} ({span})")], words)
-    for said in (None if report.is_over else words("not_over"), free_clock_text(report.rows, words)):
-        if said is not None:
-            yield from wrapped(said, WIDTH)
-    if not report.rows:
+    facts = [(words("gaming_day"), f"{day.date.isoformat()} ({span})")]
+    yield from _head("report", found, facts, words, first=day_text(report, words))
+    if clock := free_clock_text(report.rows, words):
+        yield from wrapped(clock, WIDTH)
+    if not report.rows and not report.unknown_rolls:
         yield from wrapped(words("no_events"), WIDTH)
     yield from _account(report, words)
     for title, summary, rows in (
@@ -196,17 +201,42 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
             yield from wrapped(summary or words("none"), WIDTH)
         for row in rows:
             yield from _event(row, title, words, zone)
+        yield from _foot(rows, words)
     yield from _title(words("openings"))
     yield from wrapped(openings_text(report, words), WIDTH)
     for opening in report.openings:
         said = f"{time_text(opening.row, zone)}  {words('of_event', seq=opening.row.seq)}"
         lid = open_text(opening.row, opening, words)
         yield from wrapped(f"{said}: {lid}; {explanation_text(opening, words)}", WIDTH, _INDENT)
+    yield from _foot([opening.row for opening in report.openings], words)
     marked = [account.name for account in report.sets if account.name in found.rolls]
-    if marked:
+    unknown = unknown_rolls_text(report.unknown_rolls, words)
+    if marked or unknown:
         yield from _title(words("fairness"))
         for name in marked:
             yield from wrapped(f"{words('set')} {name}: {'; '.join(fairness_text(found.rolls[name], words))}", WIDTH, 4)
+        yield from wrapped(unknown, WIDTH) if unknown else ()
+    yield from _signatures(words)
+
+
+def _signatures(words: Words) -> Iterator[str]:
+    """A line to sign for each who does, with room to write."""
+    yield from _title(words("signatures"))
+    signers = [words(f"sign.{signer}") for signer in SIGNERS]
+    label_width = max(map(shown_width, signers))
+    room = (WIDTH - label_width) // 3 - _GAP
+    widths = [label_width, room, room]
+    yield _row(["", *(words(f"sign.{part}") for part in ("name", "signature", "date"))], widths)
+    for signer in signers:
+        yield ""
+        yield ""
+        yield _row([signer, *["_" * room] * 3], widths)
+
+
+def _foot(rows: Sequence[LogRow], words: Words) -> Iterator[str]:
+    """What the question mark at a time means, where one of the rows has it."""
+    if said := free_mark_text(rows, words):
+        yield from wrapped(said, WIDTH, _INDENT)
 
 
 def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterator[str]:
@@ -216,8 +246,8 @@ def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterat
         said += f", {words('set')} {row.set_name}"
     if title == "broken_rules":
         yield from wrapped(said, WIDTH, _INDENT)
-        for broken in row.against_rule:
-            yield from _indented(rule_text(broken, words))
+        for broken in rule_texts(row, words):
+            yield from _indented(broken)
         return
     parts = [said, reason_text(row, words)]
     if title == "counts":
@@ -229,7 +259,7 @@ def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterat
 
 
 def _account(report: DayReport, words: Words) -> Iterator[str]:
-    if not report.sets:
+    if not report.sets and not report.lacks_dice:
         yield from wrapped(words("no_dice"), WIDTH)
     accounts: list[SetDay] = [*report.sets, report.total] if report.sets else []
     labels = [words(label) for _, lines in ACCOUNT for label, _ in lines] + [words("account.hours")]
@@ -267,10 +297,14 @@ def _account_table(accounts: Sequence[SetDay], label_width: int, words: Words) -
     yield line(words("account.hours"), [hours_text(account) for account in accounts])
 
 
-def _head(title: str, found: History, facts: Sequence[tuple[str, str]], words: Words) -> Iterator[str]:
+def _head(
+    title: str, found: History, facts: Sequence[tuple[str, str]], words: Words, first: str | None = None
+) -> Iterator[str]:
     said = words(title)
     yield said
     yield "=" * shown_width(said)
+    if first is not None:
+        yield from wrapped(first, WIDTH)
     head = [(words("table"), found.table), (words("site"), found.site), (words("rules"), found.rules)]
     yield from wrapped(". ".join(f"{name}: {value}" for name, value in head if value), WIDTH, _INDENT)
     for name, value in facts:

@@ -100,7 +100,9 @@ def test_a_malformed_acknowledgement_names_its_field(
 
 def test_faults_of_pins_and_line_are_alerts_until_they_are_mended(table: TerminalProcess) -> None:
     table.hand(fault={"kind": "dead", "name": "box_6", "seed": 1})
-    assert "GPIO16 (box_6)" in alert(table, "input_unavailable")["text"]
+    assert alert(table, "input_unavailable")["text"] == (
+        "Cannot be used: the button of box 6. Call a technician; all else works."
+    )
     hardware = table.client.get("/api/hardware").json()
     [box] = [line for line in hardware["inputs"] if line["name"] == "box_6"]
     assert (box["pin"], box["active"]) == ("gpio:16", None)

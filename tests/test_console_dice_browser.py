@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.browser_rig import EXPECT_MS, SCREEN, browser, touch_page
 from tests.terminal_rig import TerminalProcess
@@ -75,10 +75,14 @@ def set_up(table: TerminalProcess, *, dice: int = 6, serials: bool = True) -> No
     rules = table.state()["dice"]["rules"]
     used = {name: {"sound": True, "showed": "in order"} for name in rules["instruments"]}
     act(table, "inspect", set="A", checks=dict.fromkeys(rules["checks"], True), instruments=used)
+    table.hand(lid="open")
+    table.wait_for_state(partial(_lid_is, True), "the lid is open")
     act(table, "place", set="A")
     names = SERIALS if serials else [str(number) for number in range(1, dice + 1)]
     act(table, "change", taken=names[:2])
     slots(table, dice - 2)
+    table.hand(lid="closed")
+    table.wait_for_state(partial(_lid_is, False), "the lid is shut")
     # What the rule set itself warns of stands for ever.
     table.wait_for_state(lambda state: not wrong(state), "nothing is wrong with the dice")
 
@@ -212,7 +216,7 @@ def test_an_opening_for_which_no_die_moved_is_explained_by_one_touch(start: Star
     set_up(table)
     lid(table, "open", "closed")
     page.evaluate(_COUNT_TOUCHES)
-    touch(page, "reason-of-opening-count")
+    touch(page, "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()
     assert touches(page) == 1
     assert table.state()["dice"]["openings"] == []
@@ -259,7 +263,7 @@ def test_the_dice_are_entered_while_a_reason_is_asked(start: Start) -> None:
     # Folded away, it leaves the room to what is paid; unfolded, it is answered.
     touch(page, "question-fold")
     expect(page.get_by_test_id("reason-of-opening-count")).to_be_hidden()
-    touch(page, "die-5", "die-5", "question-fold", "reason-of-opening-count")
+    touch(page, "die-5", "die-5", "question-fold", "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()
     assert table.state()["roll_number"] == 2
 
@@ -297,7 +301,7 @@ def test_a_late_opening_is_explained_by_a_supervisor_who_signs(start: Start) -> 
     set_up(table)
     lid(table, "open", "closed")
     is_asked(page, "late")
-    expect(question(page)).to_contain_text("A supervisor must say why")
+    expect(question(page)).to_contain_text("a supervisor must say why")
     expect(page.get_by_test_id("alert-list")).to_contain_text("no reason was given")
     touch(page, "reason-of-opening-damage")
     expect(page.get_by_test_id("dice-text-says")).to_have_text("Damaged die. The supervisor's name:")
@@ -490,7 +494,8 @@ def test_a_set_is_received_inspected_and_placed_by_touch_alone(start: Start) -> 
     touch(page, "place-set")
     expect(page.get_by_test_id("remove-store")).to_be_visible()
     assert places(table, "17") == {"reserve": ["A0998", "A0999", "A1000", "B1", "B2", "B3"]}
-    assert alert_texts(table) == []
+    (text,) = alert_texts(table)
+    assert text == "Against es-1979: Dice left or entered the reserve, but its lid was not opened (house)."
 
 
 def test_dice_and_sets_are_taken_away_at_the_second_touch(start: Start) -> None:
@@ -586,6 +591,12 @@ def test_a_table_is_closed_says_so_and_is_opened_again(start: Start) -> None:
     touch(page, "button-open-table", "confirm-close-table", "confirm-close-table")
     expect(page.get_by_test_id("closed")).to_contain_text("The table is closed.")
     expect(page.get_by_test_id("phase")).to_have_text("Closed")
+    # Nothing looks as if dice could be entered.
+    expect(page.get_by_test_id("closed")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#phase-block")).to_have_css("border-color", "rgb(255, 193, 77)")
+    expect(page.locator("#die-one")).to_have_text("The table is closed")
+    expect(page.locator("#dice-keys .die rect").first).to_have_css("fill", "none")
+    expect(page.locator("#puck")).to_be_hidden()
     for name in ("die-1", "button-no-roll", "button-no-more-bets", "button-new-shooter", "button-correct"):
         expect(page.get_by_test_id(name)).to_be_disabled()
     assert not table.state()["open"]
@@ -632,28 +643,90 @@ def fairness(*sets: tuple[str, bool]) -> dict[str, Any]:
 
 
 def test_what_a_set_showed_stands_beside_what_chance_gives(start: Start) -> None:
-    page, _table = start("us-vegas")
-
-    def tell(route: Route) -> None:
-        route.fulfill(json=fairness(("A", False), ("B", True)))
-
-    page.route("**/api/dice/fairness", tell)
+    page, table = start("us-vegas")
+    set_up(table)
+    for _ in range(20):
+        table.do({"roll": [1, 2]})
+    for _ in range(79):
+        table.do({"roll": [6, 6]})
     touch(page, "button-dice", "dice-tab-fair")
     verdict = page.get_by_test_id("verdict")
-    expect(verdict).to_have_text("Set A: 120 rollsChance explains it.")
+    expect(verdict).to_contain_text("Set A: 99 rolls")
     expect(verdict).to_have_attribute("data-advisory", "false")
     bars = page.get_by_test_id("bars-faces").locator("rect")
     expect(bars).to_have_count(6)
-    assert [bar.get_attribute("data-observed") for bar in bars.all()] == ["30", "40", "40", "40", "40", "50"]
+    assert [bar.get_attribute("data-observed") for bar in bars.all()] == ["20", "20", "0", "0", "0", "158"]
+    tops = [float(bar.get_attribute("y") or 0) for bar in bars.all()]
     heights = [float(bar.get_attribute("height") or 0) for bar in bars.all()]
-    assert heights[0] / heights[5] == pytest.approx(30 / 50)
-    # The line of chance lies where a bar of 40 ends.
+    assert heights[0] / heights[5] == pytest.approx(20 / 158)
+    # Chance gives each face a sixth of 198 dice; its line stands above the axis as high as a bar of 33 would.
     due = page.get_by_test_id("bars-faces").locator(".due").first
-    assert float(due.get_attribute("y1") or 0) == pytest.approx(float(bars.nth(1).get_attribute("y") or 0))
-    expect(page.get_by_test_id("bars-totals").locator("rect")).to_have_count(11)
-    touch(page, "fair-B")
+    axis = tops[0] + heights[0]
+    assert (axis - float(due.get_attribute("y1") or 0)) / heights[5] == pytest.approx(33 / 158)
+    totals = page.get_by_test_id("bars-totals").locator("rect")
+    assert [bar.get_attribute("data-observed") for bar in totals.all()] == ["0", "20", *["0"] * 8, "79"]
+    # A set is judged each hundred rolls.
+    page.keyboard.press("Escape")
+    table.do({"roll": [6, 6]})
+    touch(page, "button-dice", "dice-tab-fair")
+    expect(verdict).to_contain_text("Set A: 100 rolls")
     expect(verdict).to_have_attribute("data-advisory", "true")
     expect(verdict).to_contain_text("MIND")
+
+
+def test_the_log_and_the_reports_open_in_a_window_of_their_own(start: Start) -> None:
+    page, table = start("us-vegas")
+    set_up(table)
+    touch(page, "button-dice", "dice-tab-reports")
+    today = page.evaluate(
+        """() => {
+          const day = new Date();
+          const parts = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
+          return parts.map((part) => String(part).padStart(2, "0")).join("-");
+        }"""
+    )
+    expect(page.locator("[data-testid^=page-report-]")).to_have_count(7)
+    for language, words in (("rules", "en"), ("es", "es")):
+        touch(page, f"language-{language}")
+        for name in ("log", "status", f"report-{today}"):
+            with page.context.expect_page() as opened:
+                touch(page, f"page-{name}")
+            other = opened.value
+            expect(other.locator("html")).to_have_attribute("lang", words)
+            other.close()
+    with page.context.expect_page() as opened:
+        touch(page, "page-status")
+    expect(opened.value.locator("body")).to_contain_text("004711")
+    expect(page.get_by_test_id("dice-reports")).to_be_visible()
+
+
+def test_an_alert_of_the_reserve_leads_to_the_question_of_its_opening(start: Start) -> None:
+    page, table = start("us-vegas", explain_ms=IMPATIENT_MS)
+    set_up(table)
+    touch(page, "die-1", "die-1")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
+    lid(table, "open", "closed")
+    is_asked(page, "late")
+    first = table.state()["dice"]["openings"][0]["seq"]
+    touch(page, "die-1", "die-2")
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-2")
+    lid(table, "open", "closed")
+    table.wait_for_state(lambda state: len(wrong(state)) == 2, "both openings are alerts")
+    expect(question(page)).to_contain_text("after roll 2")
+    row = page.get_by_test_id(f"alert-reserve_unexplained:{first}")
+    expect(row).to_contain_text("Say why")
+    touch(page, "question-fold", f"alert-reserve_unexplained:{first}", "say-why")
+    expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
+    expect(question(page)).to_contain_text("after roll 1")
+    touch(page, "reason-of-opening-count")
+    type_in(page, "eva")
+    is_back(page)
+    table.wait_for_state(lambda state: len(wrong(state)) == 1, "one of them is explained")
+    expect(question(page)).to_contain_text("after roll 2")
+    # What has nothing to do with the reserve is only acknowledged.
+    table.do({"roll": [2, 2]})
+    touch(page, "alert-puck_misplaced")
+    expect(page.get_by_test_id("say-why")).to_be_hidden()
 
 
 # In words: what overlaps its neighbour, reaches beyond the screen or its place, cuts its words off, or is too small for
@@ -748,7 +821,7 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     touch(page, "dice-tab-sets", "receive", *["more-dice"] * 2)
     looks_right("a set of eight is received")
     page.keyboard.press("Escape")
-    act(table, "explain", reason="count", **{"as": "boxman"})
+    act(table, "explain", reason="inspector_request", **{"as": "boxman"})
     table.do({"no_roll": "off_table"})
     is_asked(page, "void_throw")
     looks_right("which die was it")
@@ -759,6 +832,8 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     page.route("**/api/dice/fairness", lambda route: route.fulfill(json=fairness(("A", False), ("Set 20261130", True))))
     touch(page, "dice-tab-fair", "fair-Set 20261130")
     looks_right("what chance says")
+    touch(page, "dice-tab-reports")
+    looks_right("the log and the reports")
     page.keyboard.press("Escape")
     table.do({"roll": [3, 4]})
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "3-4")

@@ -17,6 +17,8 @@ from device.dice_control.dice_actions import ActionError, parse_action
 from device.dice_control.dice_history import DICE_EVENTS, LID_EVENTS, History, history
 from device.dice_control.dice_rules import NAMES
 from device.dice_control.event_alerts import latched_alerts
+from device.dice_control.report_texts import dice_text, note_text, rule_texts, seconds_text
+from device.dice_control.report_words import Words
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
 from device.event import GENESIS_HASH
 from device.session import Entry, Origin, Session, TableTerms
@@ -142,8 +144,14 @@ def test_counts_changes_and_void_throws_of_the_day() -> None:
         ("count_closing", "B", "Ana", "Luis", (missing,)),
     ]
     assert [row.reason for row in report.changes] == ["die_off_table", "shooter_request"]
-    (broken,) = report.against_rule
-    assert [(rule["rule"], rule["article"]) for rule in broken.against_rule] == [("change", "IV.3")]
+    # The lid was not opened for the change, nor to bring set B and to take it away.
+    told = [(row.what, rule["rule"], rule["article"]) for row in report.against_rule for rule in row.against_rule]
+    assert told == [
+        ("swap", "change", "IV.3"),
+        ("swap", "lid_shut", "house"),
+        ("placed", "lid_shut", "house"),
+        ("to_store", "lid_shut", "house"),
+    ]
     void = [(row.what, row.reason, row.dice) for row in report.void_throws]
     assert void == [
         ("void_dice", "off_table", ("A1",)),
@@ -158,6 +166,54 @@ def test_a_day_is_over_when_the_journal_reaches_beyond_it() -> None:
     journal.move_to("2026-11-30T05:00:00.000Z")
     journal.take("stopped", {})
     assert of_day(journal)[1].is_over
+
+
+@pytest.mark.parametrize(
+    ("ends", "journal_day"),
+    [
+        # Madrid is an hour ahead of UTC, and a gaming day begins at six.
+        ("2026-11-30T04:59:59.000Z", date(2026, 11, 29)),
+        ("2026-11-30T05:00:00.000Z", date(2026, 11, 30)),
+        ("2026-11-30T23:30:00.000Z", date(2026, 11, 30)),
+        ("2026-12-05T12:00:00.000Z", date(2026, 12, 5)),
+    ],
+)
+def test_the_gaming_day_in_which_the_journal_ends_is_told(ends: str, journal_day: date) -> None:
+    journal = spanish_day()
+    journal.move_to(ends)
+    journal.take("stopped", {})
+    for day in ("2026-11-29", "2026-11-30"):
+        report = of_day(journal, day)[1]
+        assert report.journal_day == journal_day
+        assert report.is_over is (journal_day > date.fromisoformat(day))
+
+
+def test_rolls_with_dice_that_the_log_does_not_know_belong_to_their_day() -> None:
+    journal = DiceJournal(wall="2026-11-29T04:59:00.000Z")
+    journal.roll(1, 1)
+    journal.wait(60)
+    journal.roll(2, 2)
+    journal.roll(3, 3)
+    found, report = of_day(journal)
+    assert (found.rolls_of_no_set, report.unknown_rolls, report.lacks_dice) == (3, 2, True)
+    assert of_day(journal, "2026-11-28")[1].unknown_rolls == 1
+    assert not of_day(journal, "2026-11-30")[1].lacks_dice
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.receive(dice=5)
+    report = of_day(journal)[1]
+    assert (report.unknown_rolls, report.lacks_dice) == (2, False), "there is a set to account for"
+
+
+def test_a_roll_while_the_clock_is_not_synced_is_found_by_the_monotonic_clock() -> None:
+    journal = DiceJournal(wall="2026-11-29T20:00:00.000Z")
+    journal.reboot("boot-2", "1970-01-01T00:00:10.000Z", "free")
+    journal.roll(1, 1)
+    journal.wait(90)
+    journal.clock, journal.wall = "synced", datetime(2026, 11, 29, 21, tzinfo=UTC)
+    journal.take("slots", {"occupied": [], "initial": True})
+    found, report = of_day(journal)
+    assert [roll.at for roll in found.unknown_rolls] == [datetime(2026, 11, 29, 20, 58, 30, tzinfo=UTC)]
+    assert report.unknown_rolls == 1
 
 
 def test_a_day_without_events_has_an_account_too() -> None:
@@ -179,6 +235,7 @@ def test_an_empty_journal_has_a_day() -> None:
     assert (found.last_seq, found.last_hash, found.last_at) == (0, GENESIS_HASH, None)
     report = day_report(found, gaming_day(date(2026, 11, 29), zone=UTC))
     assert (report.is_over, report.balances, report.sets) == (False, True, ())
+    assert (report.journal_day, report.lacks_dice) == (None, False)
 
 
 # Where the events contradict each other
@@ -322,6 +379,58 @@ def test_a_void_throw_s_row_has_the_game_although_its_event_has_not() -> None:
     assert (row.what, row.shooter, row.roll_number, row.point, row.session) == ("void_throw", "Zoe", 7, 4, 1)
 
 
+def test_a_change_by_which_the_shooter_keeps_his_dice_names_what_was_offered_and_taken() -> None:
+    journal = DiceJournal()
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.set_up(dice=5)
+    journal.do("change", taken=["1", "2"])
+    journal.do("offer")
+    journal.do("offer")
+    kept, _, again = history(journal.journal).rows[-3:]
+    assert (kept.what, kept.moves, kept.offered, kept.taken) == ("change", (), tuple("12345"), ("1", "2"))
+    assert dice_text(kept, Words("en")) == "offered: 1, 2, 3, 4, 5; taken: 1, 2"
+    assert dice_text(again, Words("en")) == "offered: 1, 2, 3, 4, 5"
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason", "said"),
+    [
+        # Macau art. 3.1: the face most exposed upwards is read; art. 3.2.1: off the table is void.
+        ("mo-2010", "on_chips", "art. 3.1"),
+        ("mo-2010", "leaning", "art. 3.1"),
+        ("mo-2010", "off_table", None),
+        ("es-1979", "on_chips", None),
+    ],
+)
+def test_a_void_throw_that_the_rule_set_reads_says_so(rules: str, reason: str, said: str | None) -> None:
+    journal = DiceJournal(rules)
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.set_up(dice=5)
+    journal.void_throw(reason, "1")
+    rows = history(journal.journal).rows[-2:]
+    assert [row.what for row in rows] == ["void_throw", "void_dice"]
+    for row in rows:
+        assert (row.counted_by or "").partition(":")[0] == (said or "")
+        assert ("by the rules this throw is read (art. 3.1:" in note_text(row, Words("en"))) is (said is not None)
+
+
+def test_the_rules_that_are_broken_stand_under_their_articles() -> None:
+    journal = DiceJournal("es-1979")
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.receive(dice=6)
+    journal.do("place", set="A")
+    row = history(journal.journal).rows[-1]
+    assert len(row.against_rule) == 2
+    assert rule_texts(row, Words("en")) == [
+        "II.1: The dice of set A have no serial numbers. The dice of set A do not carry the house's mark."
+    ]
+
+
+@pytest.mark.parametrize(("milliseconds", "text"), [(0, "0.0"), (49, "0.0"), (50, "0.1"), (1999, "2.0"), (6549, "6.5")])
+def test_seconds_are_rounded_to_the_nearest_tenth(milliseconds: int, text: str) -> None:
+    assert seconds_text(milliseconds) == text
+
+
 def test_alerts_about_dice_are_rows_and_others_are_not() -> None:
     journal = DiceJournal()
     journal.raise_alert("puck_misplaced", "The puck is on 4.")
@@ -348,9 +457,9 @@ def test_after_the_alert_a_boxman_s_word_does_not_explain_an_opening() -> None:
     journal.raise_alert(f"reserve_unexplained:{opening}", "No reason.")
     journal.do("explain", opening=opening, reason="damage", as_="boxman")
     assert [opening.is_explained for opening in history(journal.journal).openings] == [False]
-    journal.do("explain", opening=opening, reason="count", as_="supervisor", done_by="Eva")
+    journal.do("explain", opening=opening, reason="boxman_order", as_="supervisor", done_by="Eva")
     (told,) = history(journal.journal).openings
-    assert (told.is_explained, told.late, told.reason, told.explained_by) == (True, True, "count", "Eva")
+    assert (told.is_explained, told.late, told.reason, told.explained_by) == (True, True, "boxman_order", "Eva")
 
 
 def test_the_first_deed_in_an_opening_explains_it() -> None:
@@ -455,8 +564,8 @@ def test_a_session_s_own_events_are_read_and_lead_to_its_own_dice() -> None:
     assert found.rolls["A"].faces == [0, 0, 2, 0, 0, 0]
     last = found.rows[-1]
     assert (last.what, last.shooter, last.roll_number, last.point) == ("reserve_closed", "Zoe", 1, 6)
-    # The set was not inspected: an alert that stands until it is noted.
-    assert {name.partition(":")[0] for name in found.alerts} == {"against_rule"}
+    # The set was not inspected, nor counted before it was thrown: alerts that stand until they are noted.
+    assert {name.partition(":")[0] for name in found.alerts} == {"against_rule", "no_opening_count"}
     assert found.alerts == {name: said["text"] for name, said in session.alerts.items()}
 
 

@@ -97,9 +97,131 @@ def test_the_report_tells_the_account(run: Run) -> None:
         "4 openings; 1 not explained; 1 explained late by a supervisor.",
         "2 changes of dice; 1 against the rules.",
         "    IV.3: No change of dice (shooter request) during the series for point 6.",
-        "Provisional: the journal ends before this day does.",
+        "Provisional: this day is not over; the journal ends before it does.",
     ):
         assert f"\n{line}\n" in text, line
+
+
+def test_the_report_ends_with_lines_to_sign(run: Run) -> None:
+    *_, title, _, heads, _, _, boxman, _, _, supervisor, _, _, inspector, end = run(
+        "report", "--day", DAY, "--language", "en"
+    ).split("\n")
+    assert (title, end) == ("Signatures", "")
+    assert heads.split() == ["Name", "Signature", "Date", "and", "time"]
+    for line, signer in ((boxman, "Boxman"), (supervisor, "Supervisor"), (inspector, "Inspector")):
+        name, *room = line.split()
+        assert name == signer
+        assert [set(blank) for blank in room] == [{"_"}] * 3
+        assert line.index("_") == heads.index("Name")
+
+
+NOT_BEGUN = {
+    "en": "This day begins at 06:00; the table is still in the gaming day 2026-11-29.",
+    "es": "Este día empieza a las 06:00; la mesa está aún en el día de juego 2026-11-29.",
+    "pt": "Este dia começa às 06:00; a mesa está ainda no dia de jogo 2026-11-29.",
+    "zh-Hant": "當日於 06:00 開始；賭枱仍在博彩日 2026-11-29。",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_day_that_has_not_begun_says_so_before_anything_else(run: Run, language: str) -> None:
+    asked = ("report", "--day", "2026-11-30", "--language", language)
+    title, _, first, *_ = run(*asked).split("\n")
+    assert (title, first) == (WORDS["report"][list(LANGUAGES).index(language)], NOT_BEGUN[language])
+    assert rows_of(run(*asked, "--csv"))[1][2] == NOT_BEGUN[language]
+    assert f'</h1>\n<p class="notice">{NOT_BEGUN[language]}</p>' in run(*asked, "--html")
+
+
+def test_the_hour_at_which_the_day_begins_is_the_one_that_was_asked_for(run: Run) -> None:
+    # The journal ends at 22:40 UTC, which is 23:40 in Madrid.
+    text = run("report", "--day", DAY, "--begins", "23:45", "--language", "en")
+    assert "\nThis day begins at 23:45; the table is still in the gaming day 2026-11-28.\n" in text
+
+
+@pytest.mark.parametrize(
+    ("day", "first"),
+    [
+        (DAY, "Provisional: this day is not over; the journal ends before it does."),
+        ("2026-11-28", "This day is over; the journal ends in the gaming day 2026-11-29."),
+    ],
+)
+def test_a_day_says_whether_it_is_over(run: Run, day: str, first: str) -> None:
+    asked = ("report", "--day", day, "--language", "en")
+    assert run(*asked).split("\n")[2] == first
+    assert rows_of(run(*asked, "--csv"))[1][2] == first
+    mark = ' class="notice"' if day == DAY else ""
+    assert f"</h1>\n<p{mark}>{first}</p>" in run(*asked, "--html")
+
+
+UNKNOWN = "2 rolls while no set was known to be in play."
+LACKING = "NO SET OF DICE WAS RECORDED: 2 rolls on this day, with dice that the log does not know."
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--html",)])
+def test_rolls_without_a_set_are_no_all_clear(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: tuple[str, ...]
+) -> None:
+    journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
+    journal.roll(1, 2)
+    journal.roll(3, 4)
+    write_journal(tmp_path, journal.journal)
+
+    def report(day: str) -> tuple[int, str]:
+        status = main(["dice", "report", "--day", day, "--language", "en", "--data", str(tmp_path), *form])
+        return status, capsys.readouterr().out
+
+    status, text = report(DAY)
+    assert status == 1
+    assert LACKING in text
+    assert UNKNOWN in text
+    for clear in ("The account balances", "no dice to account for", "Nothing was done"):
+        assert clear not in text
+    status, text = report("2026-11-28")
+    assert (status, LACKING in text, UNKNOWN in text) == (0, False, False)
+
+
+def test_one_is_one_and_not_many_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.set_up(dice=5)
+    late = journal.lid_opened_for(1)
+    journal.raise_alert(f"reserve_unexplained:{late}", "No reason.")
+    journal.do("explain", opening=late, reason="inspector_request", as_="supervisor", done_by="Eva")
+    journal.roll(1, 2)
+    write_journal(tmp_path, journal.journal)
+    told = {
+        "en": (
+            "1 opening; 0 not explained; 1 explained late by a supervisor.",
+            "1 change of dice; 0",
+            "1 roll;",
+        ),
+        "es": (
+            "1 apertura; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
+            "1 cambio de dados; 0",
+            "1 tirada;",
+        ),
+        "pt": (
+            "1 abertura; 0 sem explicação; 1 explicada tarde pelo supervisor.",
+            "1 mudança de dados; 0",
+            "1 lançamento;",
+        ),
+        "zh-Hant": ("共開啟 1 次；0 次未有說明；1 次由主管補充說明。", "共換骰 1 次；0", "擲 1 次;"),
+    }
+    for language, said in told.items():
+        for action in (("report", "--day", DAY), ("status",)):
+            assert main(["dice", *action, "--language", language, "--data", str(tmp_path)]) == 0
+        text = capsys.readouterr().out
+        assert [part for part in said if part not in text] == []
+
+
+def test_a_phrase_of_one_says_the_same_as_that_of_many() -> None:
+    ones = [key for key in WORDS if key.endswith(".one")]
+    assert ones
+    for key in ones:
+        many = WORDS[key.removesuffix(".one")]
+        parts = [{part for _, part, _, _ in string.Formatter().parse(said[0])} for said in (WORDS[key], many)]
+        assert parts[0] == parts[1]
+        assert "number" in parts[0]
 
 
 def test_the_status_tells_where_every_die_is(run: Run) -> None:
@@ -174,10 +296,52 @@ def test_a_time_from_a_clock_that_was_not_synced_has_a_question_mark() -> None:
     found = history(journal.journal)
     lines = list(log_lines(found, found.rows, "", Words("en"), UTC))
     assert any(line.startswith("2026-11-29 18:00:00 ?  3 ") for line in lines)
-    assert lines[-1].startswith("The clock was not synced at 1 events (3)")
+    assert lines[-3:] == [
+        "? = the clock was not synced: the order is certain, the time is not.",
+        "",
+        "The clock was not synced at 1 event (3): its order is certain, its time is not.",
+    ]
+
+
+def test_the_question_mark_is_explained_at_the_foot_of_each_table_that_has_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
+    journal.do("on_duty", boxman="Ana", witness="Luis")
+    journal.set_up(dice=5)
+    journal.clock = "free"
+    journal.lid_opened_for(1)
+    write_journal(tmp_path, journal.journal)
+    foot = "? = the clock was not synced: the order is certain, the time is not."
+    asked = ["dice", "report", "--day", DAY, "--language", "en", "--data", str(tmp_path)]
+    assert main(asked) == 0
+    parts = capsys.readouterr().out.split("\n\n")
+    assert [part.split("\n")[0] for part in parts if foot in part] == ["Openings of the reserve"]
+    assert main([*asked, "--html"]) == 0
+    sections = capsys.readouterr().out.split("<h2>")[1:]
+    assert [part.partition("<")[0] for part in sections if f'<td colspan="7">{foot}</td></tr></tfoot>' in part] == [
+        "Openings of the reserve"
+    ]
+    assert main([*asked, "--csv"]) == 0
+    assert "The clock was not synced at 2 events" in capsys.readouterr().out
 
 
 # CSV
+
+
+def test_the_log_as_csv_names_the_alert(run: Run) -> None:
+    rows = [dict(zip(LOG_COLUMNS, row, strict=True)) for row in rows_of(run("log", "--csv", "--language", "en"))]
+    assert rows[0]["alert"] == "Alert"
+    named = {row["event"]: row["alert"] for row in rows[1:] if row["alert"]}
+    (opening,) = [row["event"] for row in rows if "explained late" in row["reason"]]
+    assert list(named.values()) == [f"reserve_unexplained:{opening}"] * 2
+
+
+def test_how_long_the_lid_was_open_is_the_same_in_text_and_csv(run: Run) -> None:
+    text = re.findall(r"Open for: ([0-9.]+) s", run("log", "--language", "en"))
+    cells = [row[LOG_COLUMNS.index("open_s")] for row in rows_of(run("log", "--csv"))[1:]]
+    # 3.25 s are 3.3.
+    assert text == [cell for cell in cells if cell] == [said for said in ("6.5", "12.0", "3.3", "1.5") for _ in "oc"]
 
 
 def test_the_log_as_csv_is_rfc_4180(run: Run) -> None:
@@ -206,16 +370,18 @@ def test_the_log_as_csv_is_rfc_4180(run: Run) -> None:
             "asked_by": "shooter 3",
             "done_by": "Ana",
             "seen_by": "Luis",
-            "against_rule": "IV.3: No change of dice (shooter request) during the series for point 6.",
+            "against_rule": "IV.3: No change of dice (shooter request) during the series for point 6. house: "
+            "Dice left or entered the reserve, but its lid was not opened.",
             "difference": "",
             "open_s": "",
             "belongs_to": "",
             "note": "",
+            "alert": "",
         }
         == swap
     )
     lid = next(row for row in by_name if row["event"] == "18")
-    assert (lid["open_s"], lid["reason"]) == ("6.500", "die off the table (Ana)")
+    assert (lid["open_s"], lid["reason"]) == ("6.5", "die off the table (Ana)")
 
 
 def test_the_report_as_csv_has_every_figure(run: Run) -> None:
@@ -308,6 +474,15 @@ def test_everything_that_a_row_can_say_has_a_word() -> None:
     assert Words("es").of("reason", "something_new") == "something new"
     assert {language_of(name) for name in NAMES} == {"en", "es", "pt"}
     assert len(DICE_ALERTS) == len(set(DICE_ALERTS))
+
+
+def test_chinese_needs_a_font_and_that_is_said(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["dice", "report", "--help"])
+    assert "font with Chinese letters, such as Noto Sans CJK TC" in " ".join(capsys.readouterr().out.split())
+    page = run("report", "--day", DAY, "--html", "--language", "zh-Hant")
+    # The text, and the foot of a printed sheet on either side.
+    assert page.count('"Noto Sans TC", "Noto Sans CJK TC"') == 3
 
 
 # Bad input

@@ -125,10 +125,10 @@ def test_the_reason_is_asked_again_after_the_start(table: DiceTable) -> None:
     state = killed_here(table)
     assert openings(state) == [(lid, True, None, True)]
     assert table.alert(name) == text
-    table.dice("explain", reason="count", as_="boxman")
+    table.dice("explain", reason="inspector_request", as_="boxman")
     killed_here(table)
     assert table.alerts() == ["reserve_unexplained"], "only a supervisor ends it, after a crash too"
-    table.dice("explain", reason="count", as_="supervisor", done_by=SUPERVISOR)
+    table.dice("explain", reason="inspector_request", as_="supervisor", done_by=SUPERVISOR)
     table.no_alert(name)
     state = killed_here(table)
     assert openings(state) == []

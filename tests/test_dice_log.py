@@ -125,7 +125,7 @@ def test_a_correction_into_play_is_judged_like_any_use() -> None:
     table.receive(dice=5, serials=SERIALS[:5], house_mark="Real")
     table.do("place", set="A")
     data = table.do("correction", places={SERIALS[0]: "play"}, note="it was thrown")
-    assert broken(data) == [("inspection", "art. 3")]
+    assert broken(data) == [("correction", "house"), ("inspection", "art. 3")]
 
 
 def test_a_die_off_the_table_in_spain_from_the_void_throw_to_the_new_set() -> None:
@@ -214,8 +214,9 @@ def test_a_count_that_matches_and_one_that_does_not() -> None:
     assert latched_alerts("dice_counted", data, 9) == []
     table.do("off_table", dice=["1"])
     data = table.do("count", count="closing", seen={"reserve": ["2", "3", "0815"]})
-    assert data["expected"] == {"reserve": ["3", "4", "5"], "play": ["2"]}
+    assert data["expected"] == {"reserve": ["3", "4", "5"], "play": ["2"], "floor": ["1"]}
     assert data["difference"] == [
+        {"die": "1", "log": "floor", "seen": None},
         {"die": "2", "log": "play", "seen": "reserve"},
         {"die": "4", "log": "reserve", "seen": None},
         {"die": "5", "log": "reserve", "seen": None},
@@ -224,7 +225,8 @@ def test_a_count_that_matches_and_one_that_does_not() -> None:
     ((alert, text, _),) = latched_alerts("dice_counted", data, 21)
     assert alert == "count_differs:21"
     assert text == (
-        "The closing count of set A differs from the log: die 2 is in play by the log, and was seen in the reserve; "
+        "The closing count of set A differs from the log: die 1 is on the floor by the log, and was not seen; "
+        "die 2 is in play by the log, and was seen in the reserve; "
         "die 4 is in the reserve by the log, and was not seen; die 5 is in the reserve by the log, and was not seen; "
         "die 0815 is not of this set, and was seen in the reserve."
     )
@@ -262,15 +264,16 @@ def test_an_opening_waits_for_its_reason_and_a_deed_gives_it() -> None:
     assert table.log.state.openings[-1].reason == "shooter_request", "known, but not over"
     table.lid(False)
     assert [opening.seq for opening in table.log.state.openings] == [first]
-    data = table.do("explain", reason="count", as_="boxman")
-    assert (data["opening"], data["reason"], data["explained_as"], data["late"]) == (first, "count", "boxman", False)
+    data = table.do("explain", reason="inspector_request", as_="boxman")
+    assert (data["opening"], data["reason"]) == (first, "inspector_request")
+    assert (data["explained_as"], data["late"]) == ("boxman", False)
     assert table.log.state.openings == []
 
 
 def test_the_opening_that_is_named_is_the_one_that_is_explained() -> None:
     table = DiceTable()
     first, _, second, _ = table.lid(True), table.lid(False), table.lid(True), table.lid(False)
-    assert table.do("explain", opening=first, reason="count", as_="boxman")["opening"] == first
+    assert table.do("explain", opening=first, reason="inspector_request", as_="boxman")["opening"] == first
     assert [opening.seq for opening in table.log.state.openings] == [second]
 
 
@@ -300,16 +303,16 @@ def test_after_the_alert_only_a_supervisor_ends_it_and_not_under_the_boxmans_nam
     opened = table.lid(True)
     table.lid(False)
     table.take("alert_raised", {"alert": f"reserve_unexplained:{opened}", "text": "", "detail": {}, "latched": False})
-    data = table.do("explain", reason="count", as_="boxman")
+    data = table.do("explain", reason="inspector_request", as_="boxman")
     assert data["late"] is True
     assert table.do("change", taken=["3", "4"])["opening"] is None, "it has its reason, and waits for the supervisor"
     assert [opening.seq for opening in table.log.state.openings] == [opened]
     with pytest.raises(Refused, match="ana is the boxman on duty; a supervisor must explain this opening"):
-        table.do("explain", opening=opened, reason="count", as_="supervisor", done_by="ana")
-    table.do("explain", opening=opened, reason="count", as_="supervisor", done_by="Sofia")
+        table.do("explain", opening=opened, reason="inspector_request", as_="supervisor", done_by="ana")
+    table.do("explain", opening=opened, reason="inspector_request", as_="supervisor", done_by="Sofia")
     assert table.log.state.openings == []
     with pytest.raises(Refused, match="no opening of the reserve waits for a reason"):
-        table.do("explain", reason="count", as_="boxman")
+        table.do("explain", reason="inspector_request", as_="boxman")
 
 
 def test_a_lid_that_was_open_when_the_terminal_stopped_is_the_same_opening() -> None:
@@ -366,7 +369,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
         "two_in_play",
         "3 dice would be in play, not 2; in play now: 1 of set A, 2 of set A",
     ),
-    ("swap", {"out": ["1", "2"], "in_": ["3"], "reason": "damage"}, "two_in_play", "1 dice would be in play, not 2"),
+    ("swap", {"out": ["1", "2"], "in_": ["3"], "reason": "damage"}, "two_in_play", "1 die would be in play, not 2"),
     ("swap", {"set": "Z", "out": ["1"], "in_": ["3"], "reason": "damage"}, "unknown_set", "no set Z was received"),
     (
         "swap",
@@ -562,8 +565,8 @@ def test_an_event_that_does_not_follow_is_not_taken() -> None:
     data = table.do("swap", out=["1"], in_=["3"], reason="damage")
     with pytest.raises(ValueError, match="die 1 of set A is not in play, but in inspection"):
         table.log.take("dice_moved", data, 99)
-    with pytest.raises(ValueError, match="roll is no event of the dice log"):
-        table.log.take("roll", {}, 99)
+    with pytest.raises(ValueError, match="bet is no event of the dice log"):
+        table.log.take("bet", {}, 99)
 
 
 def test_the_log_holds_so_many_sets_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

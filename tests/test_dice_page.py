@@ -179,9 +179,11 @@ def test_the_report_s_account_is_the_one_worked_out_by_hand(show: Show, day: Pat
         "2 changes of dice; 1 against the rules.",
         "IV.3: No change of dice (shooter request) during the series for point 6.",
         "die B6: by the log in the reserve, seen nowhere",
-        "Provisional: the journal ends before this day does.",
     ):
         assert said in text
+    first = page.locator("h1 + p")
+    assert first.inner_text() == "Provisional: this day is not over; the journal ends before it does."
+    assert first.get_attribute("class") == "notice"
 
 
 def test_many_sets_stand_in_tables_that_a_sheet_has_room_for(show: Show, crowded: Path) -> None:

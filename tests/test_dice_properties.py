@@ -134,6 +134,7 @@ def happens(table: DiceTable, what: str, number: int) -> None:
             point=6 if number % 3 else None,
             no_roll=(table.seq, reason) if number < 6 else None,
         )
+        table.take("roll", {})
 
 
 @settings(deadline=None, max_examples=100)

@@ -8,6 +8,7 @@ import pytest
 
 from device.dice_control import dice_rules
 from device.dice_control.event_alerts import latched_alerts
+from device.session import ALERT_TEXT_MAX
 from tests.dice_table import SERIALS, DiceTable, broken
 
 MARKED: dict[str, Any] = {"serials": SERIALS, "house_mark": "CGM", "edge_hundredths_mm": 2000}
@@ -118,6 +119,29 @@ def test_a_swap_against_the_rule_names_rule_article_and_words_and_raises_a_latch
     )
 
 
+def test_an_alert_names_each_article_once_at_the_end_of_its_texts_and_cuts_nothing_off() -> None:
+    table = DiceTable("us-vegas")
+    table.receive(dice=5)
+    data = table.do("inspect", set="A", checks={})
+    ((_, text, _),) = latched_alerts("dice_set_inspected", data, 9)
+    assert text == (
+        "Against us-vegas: Not checked: without flaw or mark (house). Inspected without the micrometer; inspected "
+        "without the balancing caliper; inspected without the steel square; inspected without the magnet "
+        "(house: after 205 CMR 146.46(6)(a))."
+    )
+    table = DiceTable("es-md-2004")
+    table.receive(dice=5, edge_hundredths_mm=1905)
+    table.do("inspect", set="A", checks={}, edges_hundredths_mm=dict.fromkeys("12345", 1905))
+    ((_, text, _),) = latched_alerts("dice_set_inspected", table.events[-1][1], 9)
+    assert text.count("Orden de 9 de octubre de 1979, II.1") == 1
+    assert text.count("; not checked: ") == 9
+    assert text.endswith(
+        "; not checked: in perfect state (Orden de 9 de octubre de 1979, II.1 "
+        "(kept in force by the decree's transitional provision))."
+    )
+    assert len(text) <= ALERT_TEXT_MAX
+
+
 # Chile, "Juego con dados nuevos": "pone delante del jugador ... los cinco o seis dados al servicio de la mesa, el
 # jugador debe tomar dos ... y los tres o cuatro restantes deben ser devueltos". Spain IV.3: "los seis dados".
 # Macau 2.2: "dois dados escolhidos de entre os que lhe forem apresentados". Peru 2.b: "los cinco dados".
@@ -150,6 +174,47 @@ def test_after_a_die_fell_the_shooter_chooses_among_the_others() -> None:
     table.do("off_table", dice=SERIALS[:1])
     assert broken(table.do("offer", reason="die_off_table", dice=SERIALS[2:])) == []
     assert broken(table.do("swap", out=[], in_=SERIALS[5:], reason="die_off_table")) == []
+
+
+# Spain II.1: "Dos dados se utilizarán en la partida, quedando en reserva los otros cuatro". Peru 4.c: "Los tres dados
+# restantes". Chile: "quedando en reserva los otros tres o cuatro". Macau art. 1.1.1: four or five dice, two are thrown.
+@pytest.mark.parametrize(
+    ("rules", "dice", "reserve", "expected"),
+    [
+        ("es-1979", 6, 4, []),
+        ("es-1979", 6, 3, [("in_reserve", "II.1")]),
+        ("es-1979", 6, 5, [("in_reserve", "II.1")]),
+        ("pe-1999", 5, 3, []),
+        ("pe-1999", 5, 2, [("in_reserve", "art. 4.c")]),
+        ("cl-scj", 6, 3, []),
+        ("cl-scj", 6, 4, []),
+        ("cl-scj", 6, 2, [("in_reserve", "Medios Materiales, Dados")]),
+        ("mo-2010", 5, 1, [("in_reserve", "art. 1.1.1 with art. 2.2")]),
+        ("mo-2010", 5, 2, []),
+        ("mo-2010", 5, 4, [("in_reserve", "art. 1.1.1 with art. 2.2")]),
+    ],
+)
+def test_too_few_and_too_many_dice_in_the_reserve_are_recorded_at_the_opening_count(
+    rules: str, dice: int, reserve: int, expected: list[tuple[str, str]]
+) -> None:
+    table = DiceTable(rules)
+    table.set_up(dice=dice, serials=SERIALS[:dice], house_mark="CGM")
+    there = [*SERIALS[2:dice], "X8", "X9"][:reserve]
+    data = table.do("count", count="opening", seen={"play": SERIALS[:2], "reserve": there})
+    assert broken(data) == expected
+    for other in ("check", "closing"):
+        assert broken(table.do("count", count=other, seen={"play": SERIALS[:2], "reserve": there})) == []
+
+
+def test_the_reserve_is_judged_once_two_dice_are_in_play_and_in_plain_words() -> None:
+    table = DiceTable("es-1979")
+    table.set_up(**MARKED)
+    assert broken(table.do("count", count="opening", seen={"play": [], "reserve": SERIALS})) == []
+    data = table.do("count", count="opening", seen={"play": SERIALS[:2], "reserve": SERIALS[5:]})
+    assert [alert for alert, _, _ in latched_alerts("dice_counted", data, 9)] == ["against_rule:9", "count_differs:9"]
+    assert latched_alerts("dice_counted", data, 9)[0][1] == (
+        "Against es-1979: Set A has 1 die in the reserve; the rules ask for 4 (II.1)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,10 +271,9 @@ def test_a_set_may_not_serve_two_sessions_in_a_row_in_spain_and_never_again_in_p
     assert placed_again("cl-scj", 6, 1) == []
 
 
-def test_the_last_session_of_a_set_is_the_one_in_which_it_lay_at_the_table_last() -> None:
+def test_the_last_session_of_a_set_is_the_one_in_which_dice_of_it_were_in_play_last() -> None:
     table = DiceTable("es-1979")
-    table.receive(**MARKED)
-    table.do("place", set="A")
+    table.set_up(**MARKED)
     table.game(session_number=6)
     table.do("on_duty", boxman="Ana", witness="Luis")
     (view,) = table.log.view(table.context)["sets"]
@@ -218,6 +282,19 @@ def test_the_last_session_of_a_set_is_the_one_in_which_it_lay_at_the_table_last(
     table.game(session_number=7)
     table.do("on_duty", boxman="Ana", witness="Luis")
     assert broken(table.do("place", set="A")) == [("reuse", "II.1")]
+
+
+def test_a_set_that_was_brought_and_returned_without_being_in_play_has_not_served() -> None:
+    # Spain II.1: "distintos de los usados en la sesión anterior"; this one was not used.
+    for rules, dice in (("es-1979", 6), ("pe-1999", 5)):
+        table = DiceTable(rules)
+        table.receive(dice=dice, serials=SERIALS[:dice], house_mark="CGM")
+        table.do("place", set="A")
+        table.do("offer")
+        table.do("remove", set="A", to="store", reason="new_set")
+        table.game(session_number=6)
+        table.do("on_duty", boxman="Ana", witness="Luis")
+        assert broken(table.do("place", set="A")) == []
 
 
 def test_what_happens_to_a_set_in_the_store_is_no_service() -> None:
@@ -234,6 +311,7 @@ def test_a_set_that_is_placed_while_the_table_is_closed_serves_the_session_to_co
     table.game(table_open=False)
     table.receive(**MARKED)
     assert table.do("place", set="A")["session"] == 6
+    assert table.do("change", taken=SERIALS[:2])["session"] == 6
     table.game(table_open=True, session_number=6)
     table.do("on_duty", boxman="Ana", witness="Luis")
     table.game(table_open=False)
@@ -346,7 +424,7 @@ def test_a_die_that_is_put_back_unseen_is_against_the_rule_however_it_is_keyed()
     assert broken(data) == [("after_floor", "art. 3.4")]
     table.do("off_table", dice=["2"])
     data = table.do("correction", places={"2": "play"}, note="it lay in the rail")
-    assert broken(data) == [("after_floor", "art. 3.4")]
+    assert broken(data) == [("correction", "house"), ("after_floor", "art. 3.4")]
 
 
 def test_a_second_set_at_the_table_is_too_many_dice() -> None:

@@ -280,7 +280,8 @@ def test_a_port_that_is_not_there_or_in_use_or_not_named_is_said(
     for port in ("", "usb:"):
         for action in ("install", "status"):
             assert error_of(capsys, action, "--port", port) == (
-                "--port must be usb: and the node's USB serial number, or the path of a serial port, such as /dev/ttyACM0"
+                "--port must be usb: and the node's USB serial number, or the path of a serial port, "
+                "such as /dev/ttyACM0"
             )
     assert r"number \x1b[2J\n is plugged in" in error_of(capsys, "status", "--port", "usb:\x1b[2J\n")
     held = open_port(device[1])

@@ -263,6 +263,43 @@ def test_a_box_that_is_picked_waits_for_its_status_over_a_crash() -> None:
     assert host.signals.done == node.last
 
 
+def test_what_is_over_is_kept_whole_while_another_group_needs_a_part_of_it() -> None:
+    node, host = started(*DICE_KEYS, "buy", "box_4")
+    node.press("box_4")
+    node.press("dice_key_3")
+    # Pressed again, it is picked no more.
+    node.press("box_4")
+    host.all(node)
+    assert host.signals.done == 0, "not 2, for the die: the second press of the box would pick it"
+    node.move("buy", True)
+    host.poll(node)
+    node.forget(host.signals.done)
+    host.begin(node)
+    assert host.all(node)[1:] == [
+        BoxPicked(4),
+        DieKeyed(3),
+        BoxPicked(None),
+        BetStatusKeyed("buy", None),
+    ]
+    node.press("dice_key_4")
+    host.all(node)
+    assert host.signals.done == node.last
+
+
+def test_a_palm_that_is_over_is_kept_whole_while_another_group_needs_a_part_of_it() -> None:
+    node, host = started(*DICE_KEYS, "box_4", "on")
+    node.move("dice_key_1", True)
+    node.press("box_4")
+    for closed in (True, False):
+        node.move("dice_key_2", closed)
+        node.move("dice_key_3", closed)
+    node.move("dice_key_1", False)
+    assert host.all(node) == [BoxPicked(4)]
+    node.forget(host.signals.done)
+    host.begin(node)
+    assert host.all(node)[1:] == [BoxPicked(4)]
+
+
 def test_a_puck_that_was_lifted_while_the_host_was_away_is_lifted_in_the_nodes_time() -> None:
     node, host = started(*GROUPS["puck"], closed=("puck_6",))
     node.now_ms = 5000

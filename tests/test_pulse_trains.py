@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from drivers.bet_status_decoder import BetStatusDecoder
 from drivers.debounce import Debouncer
 from drivers.dice_keys_decoder import DiceKeyContacts, DiceKeysDecoder
-from drivers.header import open_pin_factory
+from drivers.header import HINT_LATE_MS, open_pin_factory
 from drivers.puck_decoder import PuckDecoder
 from drivers.reserve_decoder import ReserveDecoder
 from drivers.signals import (
@@ -385,12 +385,14 @@ def test_of_changes_that_lie_apart_every_lost_edge_is_told_and_no_other(train: l
     now_ms = 100
     edges: list[Edge] = []
     for n, (gap_ms, fate) in enumerate(train):
-        now_ms += gap_ms + TIMING.button_settle_ms + IDLE_LOOK_MS + 50
+        now_ms += gap_ms + TIMING.button_settle_ms + IDLE_LOOK_MS + HINT_LATE_MS
         edges.append(Edge(now_ms, "on", n % 2 == 0, fate))
     run = Run(Wiring({"on": Pin("header", 11)}), edges, now_ms + 400)
     lost_ms = [edge.at_ms for edge in edges if edge.told_after_ms is None]
     told_ms = [at_ms for at_ms, signal in run.told if signal == EdgeLost("on")]
     assert len(told_ms) == len(lost_ms)
-    assert all(0 < told - lost <= 100 for told, lost in zip(told_ms, lost_ms, strict=True))
+    assert all(
+        0 < told - lost <= IDLE_LOOK_MS + HINT_LATE_MS + PACE_MS for told, lost in zip(told_ms, lost_ms, strict=True)
+    )
     assert run.hardware["on"]["glitches"] == 0
     assert len(run.signals(BetStatusKeyed)) == (len(train) + 1) // 2

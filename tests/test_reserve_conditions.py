@@ -43,7 +43,7 @@ def test_an_opening_waits_for_its_reason_from_its_closing_on() -> None:
         "The dice reserve was opened after roll 14 (shooter 7) and no reason was given. A supervisor must say why."
     )
     assert condition.detail == {"opening": opened, "closed": closed}
-    table.do("explain", reason="count", as_="boxman")
+    table.do("explain", reason="inspector_request", as_="boxman")
     assert standing(table) == {}
 
 
@@ -54,9 +54,9 @@ def test_after_the_alert_the_boxmans_word_does_not_end_it_but_a_supervisors_does
     alert = f"reserve_unexplained:{opened}"
     before = standing(table)[alert]
     table.take("alert_raised", {"alert": alert})
-    table.do("explain", reason="count", as_="boxman")
+    table.do("explain", reason="inspector_request", as_="boxman")
     assert standing(table)[alert] == before, "the same words, so that the alert is not raised twice"
-    table.do("explain", reason="count", as_="supervisor", done_by="Sofia")
+    table.do("explain", reason="inspector_request", as_="supervisor", done_by="Sofia")
     assert standing(table) == {}
 
 
@@ -121,6 +121,22 @@ def test_slots_that_count_other_than_the_log_disagree_while_the_lid_is_closed() 
     assert "slots_disagree" not in standing(table)
 
 
+@pytest.mark.parametrize(
+    ("slots", "missing", "text"),
+    [
+        ([1], ["3", "4", "5"], "hold 1 die, but by the log there are none. Count"),
+        ([], ["4", "5"], "hold no dice, but by the log there is 1: 3 of set A. Count"),
+        ([1], ["5"], "hold 1 die, but by the log there are 2: 3 of set A, 4 of set A. Count"),
+    ],
+)
+def test_slots_and_log_are_told_in_plain_words(slots: list[int], missing: list[str], text: str) -> None:
+    table = ready()
+    table.lid(False, initial=True)
+    table.do("missing", dice=missing)
+    table.take("slots", {"occupied": slots, "initial": False})
+    assert text in standing(table)["slots_disagree"].text
+
+
 def test_slots_contradict_no_log_that_nobody_keeps() -> None:
     table = DiceTable()
     table.take("slots", {"occupied": [1, 2], "initial": True})
@@ -157,6 +173,8 @@ def test_in_spain_a_die_that_is_lost_when_the_series_ends_costs_the_whole_set() 
     table.game(roll_number=14, rolls_in_series=1, point=8)
     assert "set_to_replace:A" in standing(table), "until it is done"
     table.do("remove", set="A", to="withdrawn", reason="die_off_table")
+    assert set(standing(table)) == {"dice_missing:A"}, "the die is lost still"
+    table.do("remove", set="A", to="cancelled", dice=["004711"], reason="die_off_table")
     assert standing(table) == {}
 
 
@@ -169,6 +187,50 @@ def test_a_die_that_is_lost_on_the_come_out_is_looked_for_until_that_series_ends
     assert standing(table) == {}
     table.game(roll_number=11, rolls_in_series=0, point=None)
     assert "set_to_replace:A" in standing(table)
+
+
+@pytest.mark.parametrize("given_up", [False, True])
+def test_in_spain_a_die_that_is_found_after_its_series_does_not_save_the_set(given_up: bool) -> None:
+    # IV.3: "se proveerá a la mesa de un nuevo juego de dados, retirando los anteriores"
+    table = ready("es-1979", 6, **MARKED)
+    table.game(roll_number=10, rolls_in_series=1, point=6)
+    table.do("swap", out=["004711"], in_=["004713"], reason="die_off_table")
+    if given_up:
+        table.do("missing", dice=["004711"])
+    table.game(roll_number=13, rolls_in_series=0, point=None)
+    before = standing(table)["set_to_replace:A"]
+    table.do("found", die="004711")
+    assert standing(table) == {"set_to_replace:A": before}
+    table.inspect(dice=["004711"], then="reserve")
+    assert standing(table) == {"set_to_replace:A": before}
+    table.do("remove", set="A", to="store", reason="die_off_table")
+    assert standing(table) == {}
+    # Complete again, it may come back when another set has served.
+    table.game(session_number=7)
+    table.do("on_duty", boxman="Ana", witness="Luis")
+    table.do("place", set="A")
+    assert standing(table) == {}
+
+
+def test_a_die_that_is_found_when_its_set_is_gone_calls_for_no_other_set() -> None:
+    table = ready("es-1979", 6, **MARKED)
+    table.game(roll_number=10, rolls_in_series=1, point=6)
+    table.do("swap", out=["004711"], in_=["004713"], reason="die_off_table")
+    table.game(roll_number=13, rolls_in_series=0, point=None)
+    table.do("remove", set="A", to="store", reason="die_off_table")
+    table.do("found", set="A", die="004711")
+    table.do("place", set="A")
+    assert standing(table) == {}
+
+
+def test_a_die_that_is_found_within_its_series_costs_nothing() -> None:
+    table = ready("es-1979", 6, **MARKED)
+    table.game(roll_number=10, rolls_in_series=1, point=6)
+    table.do("swap", out=["004711"], in_=["004713"], reason="die_off_table")
+    table.game(roll_number=12, rolls_in_series=3)
+    table.do("found", die="004711")
+    table.game(roll_number=13, rolls_in_series=0, point=None)
+    assert standing(table) == {}
 
 
 def test_a_search_that_is_given_up_later_does_not_begin_anew() -> None:
@@ -227,3 +289,19 @@ def test_a_set_that_stays_at_the_table_for_another_session_is_named_where_the_ru
     other = ready("cl-scj", 5)
     other.game(session_number=6)
     assert standing(other) == {}
+
+
+def test_a_set_that_only_lay_in_the_reserve_has_not_served() -> None:
+    table = DiceTable("es-1979")
+    table.receive(**MARKED)
+    table.do("place", set="A")
+    table.game(session_number=6)
+    assert standing(table) == {}
+    table.do("on_duty", boxman="Ana", witness="Luis")
+    table.do("change", taken=["004711", "004712"])
+    assert standing(table) == {}
+    table.game(session_number=7)
+    assert standing(table)["set_served_before:A"].detail == {"set": "A", "session": 6}
+    table.do("on_duty", boxman="Ana", witness="Luis")
+    table.do("change", taken=["004713", "004714"])
+    assert "set_served_before:A" in standing(table), "it goes on serving"

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from device.terminal import SAME_THROW_S
 from drivers.virtual_node import node_command, set_dice_key
 from drivers.wiring import Wiring
 from engine_lite import rule_sets
@@ -51,6 +52,8 @@ class Game:
     told: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     rolls: int = 0
     crashes: int = 0
+    # What was entered on the screen last, and when.
+    on_screen: tuple[list[int], float] = ([], 0.0)
     crash_rolls: frozenset[int] = frozenset()
     central_up: bool = True
     entered: dict[str, int] = field(default_factory=lambda: {"keys": 0, "http": 0, "touch": 0})
@@ -95,6 +98,7 @@ class Game:
         crash = self._crash_soon() if self.rolls in self.crash_rolls else None
         match way:
             case "keys":
+                self._after_the_same_dice(dice)
                 for die in dice:
                     self._press(die)
             case "http":
@@ -109,6 +113,14 @@ class Game:
         self.told.append((last["seq"], {"roll": dice}))
         self.rolls += 1
         self.entered[way] += 1
+        if way != "keys":
+            self.on_screen = (sorted(dice), time.monotonic())
+
+    def _after_the_same_dice(self, dice: list[int]) -> None:
+        """No throw follows another so soon; sooner, the same dice on the keys are the throw that the screen has."""
+        on_screen, entered_s = self.on_screen
+        if on_screen == sorted(dice):
+            time.sleep(max(0.0, entered_s + SAME_THROW_S + 0.5 - time.monotonic()))
 
     def _crash_soon(self) -> threading.Thread:
         delay_s = self.chance.uniform(0, 0.15)
@@ -153,6 +165,7 @@ class Game:
             if self.chance.random() < 0.05:
                 right = [self.chance.randint(1, 6), self.chance.randint(1, 6)]
                 assert self.send({"correct": right}) or sorted(right) == sorted(dice)
+                self.on_screen = (sorted(right), time.monotonic())
 
     def _bets_of(self, rules: str) -> list[dict[str, Any]]:
         sets = self.terminal.client.get("/api/rules").json()["sets"]

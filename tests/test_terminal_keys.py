@@ -29,6 +29,8 @@ WIRING = Wiring(
     },
     Timing(),
 )
+# How long a finger stays on a key, and off it: longer than a key must be quiet.
+FINGER_S = 0.06
 TERMS = TableTerms(rule_sets.load("us-vegas"), {}, 1, 1, 1000)
 
 
@@ -70,12 +72,19 @@ class Table:
         await self.terminal.command({"roll": [first, second]}, f"command-{self.ids}")
 
     async def press(self, die: int) -> None:
-        """A press of 60 ms, seen and said before this returns."""
+        """A press that is seen, and its release, before this returns."""
         pin = self.factory.pin(WIRING.pins[f"dice_key_{die}"].number)
         pin.drive_low()
-        await asyncio.sleep(0.06)
+        await self.until(lambda: self.down(die), f"the press of {die}")
+        await asyncio.sleep(FINGER_S)
         pin.drive_high()
-        await asyncio.sleep(0.06)
+        await self.until(lambda: not self.down(die), f"the release of {die}")
+        await asyncio.sleep(FINGER_S)
+
+    def down(self, die: int) -> bool:
+        """Whether the key is seen down."""
+        [key] = [line for line in self.inputs.hardware()["inputs"] if line["name"] == f"dice_key_{die}"]
+        return key["active"] is True
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:
         try:

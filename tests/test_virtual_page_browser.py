@@ -39,6 +39,15 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
+def explain_openings(terminal: TerminalProcess) -> None:
+    """Say why the reserve was opened, so that it is no alert of the next test."""
+    shut = terminal.wait_for_state(lambda state: state["reserve"]["open"] is False, "the lid is shut")
+    for opening in shut["dice"]["openings"]:
+        parts = {"opening": opening["seq"], "reason": "inspector_request", "as": "supervisor", "done_by": "Eva"}
+        body = {"id": terminal.fresh_id(), "action": {"explain": parts}}
+        assert terminal.client.post("/api/dice", json=body).status_code == 200
+
+
 @pytest.fixture
 def table(terminal: TerminalProcess) -> TerminalProcess:
     """The table as new: pucks off, lid shut, all dice in the reserve, nothing wrong with it."""
@@ -47,6 +56,7 @@ def table(terminal: TerminalProcess) -> TerminalProcess:
     terminal.hand(puck=off)
     terminal.hand(second_puck=off)
     terminal.hand(lid="closed")
+    explain_openings(terminal)
     for slot in range(1, 9):
         terminal.hand(slot=slot, occupied=True)
     return terminal
@@ -195,7 +205,7 @@ def test_a_new_seed_is_drawn_at_a_touch(page: Page) -> None:
 
 
 def test_what_the_terminal_refuses_is_said_where_it_can_be_read_and_touched_away(page: Page) -> None:
-    refused = {"field": "fault", "message": "cannot be done: the disk is full"}
+    refused = {"field": "fault.rate", "message": "cannot be done: the disk is full"}
 
     def answer(route: object) -> None:
         request = route.request  # type: ignore[attr-defined]
@@ -207,9 +217,47 @@ def test_what_the_terminal_refuses_is_said_where_it_can_be_read_and_touched_away
     page.route("**/api/virtual", answer)
     touch(page, "virtual-faults", "fault-kind-silent", "fault-make")
     notice = page.get_by_test_id("virtual-notice")
-    expect(notice).to_have_text("cannot be done: the disk is full")
+    expect(notice).to_have_text("Fault rate: cannot be done: the disk is full")
     touch(page, "virtual-notice")
     expect(notice).to_be_hidden()
+
+
+def test_what_is_not_wired_cannot_be_pressed(page: Page, table: TerminalProcess) -> None:
+    assert len(seen(table, "buttons")) == 10  # type: ignore[arg-type]
+    assert seen(table, "dice_keys") == [1, 2, 3, 4, 5, 6]
+    expect(page.get_by_test_id("virtual-button-buy")).to_be_enabled()
+    view = table.client.get("/api/virtual").json() | {"buttons": ["on", "box_6"], "dice_keys": []}
+    page.route("**/api/virtual", lambda route: route.fulfill(json=view))
+    for name in ("button-buy", "button-box_4", "key-1", "key-6", "hold-1", "hold-2"):
+        expect(page.get_by_test_id(f"virtual-{name}")).to_be_disabled()
+    for name in ("on", "box_6"):
+        expect(page.get_by_test_id(f"virtual-button-{name}")).to_be_enabled()
+
+
+def test_what_the_console_says_is_cut_at_no_line(page: Page, table: TerminalProcess) -> None:
+    def alert(number: int, text: str) -> dict[str, object]:
+        return {"id": f"x:{number}", "code": "x", "text": text}
+
+    told = table.state()
+
+    def show(*texts: str) -> None:
+        state = told | {"alerts": [alert(number, text) for number, text in enumerate(texts)]}
+        page.route("**/api/stream", lambda route: route.abort())
+        page.route("**/api/state", lambda route: route.fulfill(json=state))
+        page.reload()
+
+    alerts = page.get_by_test_id("virtual-alerts").locator("li")
+    show("Press a box button before LAY.", "The puck is on OFF, but the point is 6. Put it on 6, ON face up. " * 3, "C")
+    expect(alerts).to_have_text(["Press a box button before LAY.", "2 more on the console"])
+    show("The I/O node does not answer; look at its cable. " * 9, "B")
+    expect(alerts).to_have_count(2)
+    expect(alerts.last).to_have_text("1 more on the console")
+    expect(alerts.last).to_be_in_viewport(ratio=1)
+    words = alerts.first.locator("p")
+    lines = words.evaluate("node => node.offsetHeight / parseFloat(getComputedStyle(node).lineHeight)")
+    assert lines >= 2
+    assert abs(lines - round(lines)) < 0.1
+    assert page.locator("#live").evaluate("node => node.scrollHeight <= node.clientHeight + 1")
 
 
 _MISFITS = """(least) => {

@@ -18,8 +18,8 @@ from provisioning.command_line import main
 from provisioning.configuration import read_configuration
 from provisioning.wiring_picture import Heading, notes, wiring_svg
 from provisioning.wiring_plan import Terminal, connectors
-from tests.terminal_rig import BOXMAN
 from tests.browser_rig import browser, touch_page
+from tests.terminal_rig import BOXMAN
 from tests.test_configuration import LONG_TABLE
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -42,9 +42,11 @@ class VirtualControls:
         self._table = table
 
     def view(self) -> dict[str, Any]:
-        """What one would see of the table's hardware, the faults it has, and those that it could have."""
+        """What one would see of the table's hardware, what is wired, the faults it has, and those it could have."""
         return {
             **self._table.state(),
+            "buttons": list(self._table.buttons),
+            "dice_keys": list(self._table.dice_keys),
             "faults": [fault.data() for fault in self._table.faults()],
             "fault_kinds": catalogue_view(self._table.wiring),
         }

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from device.dice_control.dice_context import Context
-from device.dice_control.dice_state import DiceSet, DiceState
+from device.dice_control.dice_state import IN_PLAY, LOST, DiceSet, DiceState
+from device.dice_control.names import same_name
+from device.dice_control.rule_judgement import dice_number
 from engine_lite.refusal import Refused
 
 PLACE_WORDS = {
@@ -19,7 +21,6 @@ PLACE_WORDS = {
     "cancelled": "cancelled",
     "destroyed": "destroyed",
 }
-IN_PLAY = 2
 
 
 def find_set(state: DiceState, parts: Mapping[str, Any]) -> tuple[str, DiceSet]:
@@ -61,7 +62,7 @@ def check_in_play(state: DiceState, name: str, targets: Mapping[str, str], *, bo
     after += [(name, die) for die, to in targets.items() if to == "play" and (name, die) not in after]
     if len(after) > IN_PLAY or (both and len(after) != IN_PLAY):
         now = ", ".join(f"{die} of set {other}" for other, die in state.at("play")) or "none"
-        raise Refused("two_in_play", f"{len(after)} dice would be in play, not {IN_PLAY}; in play now: {now}")
+        raise Refused("two_in_play", f"{dice_number(len(after))} would be in play, not {IN_PLAY}; in play now: {now}")
 
 
 def moves(name: str, dice_set: DiceSet, targets: Mapping[str, str]) -> list[dict[str, str]]:
@@ -107,7 +108,7 @@ def signatures(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
     if done_by is None or seen_by is None:
         field = "done_by" if done_by is None else "seen_by"
         raise Refused("needs_name", f"nobody is on duty in this session; say who is, or name {field}")
-    if done_by.casefold() == seen_by.casefold():
+    if same_name(done_by, seen_by):
         raise Refused("same_name", f"{done_by} cannot witness what {done_by} did; name another person as seen_by")
     return {"done_by": done_by, "seen_by": seen_by}
 
@@ -135,7 +136,40 @@ def asked(state: DiceState, parts: Mapping[str, Any], context: Context, reason: 
     return {"asked_by": who, "asked_by_name": parts.get("asked_by_name", known.get(who))}
 
 
-def opening_seq(state: DiceState, *, reserve: bool) -> int | None:
-    """The opening that something belongs to which takes dice from the reserve or puts them there."""
+def opening_facts(state: DiceState, reason: str | None, *, reserve: bool) -> dict[str, int | None]:
+    """The opening that a deed belongs to which takes dice from the reserve, puts them there or counts them.
+
+    While the lid is open, every deed belongs to that opening, whatever its reason. When it is shut again, deeds that
+    are entered afterwards still belong to it until it has a reason; and once it has one, those of the same reason
+    until a roll is entered: two hands may have done them before the lid was shut. Any other deed belongs to none, and
+    one that moves dice then marks that the lid was not opened (`rule_judgement.lid_shut`).
+    """
     opening = state.current_opening() if reserve else None
-    return None if opening is None else opening.seq
+    if opening is not None:
+        # It may stand for others (OPENINGS_MAX): what explains it explains them.
+        merged: dict[str, int | None] = {} if opening.through is None else {"through": opening.through}
+        return {"opening": opening.seq} | merged
+    last = state.last_opening if reserve else None
+    return {"opening": last["seq"] if last is not None and last["reason"] == reason else None}
+
+
+def point_now(context: Context) -> int | None:
+    """The point of the series that is on; what is done while the table is closed is before the next come-out."""
+    return context.point if context.table_open else None
+
+
+def fell(state: DiceState, name: str, context: Context, targets: Mapping[str, str]) -> bool:
+    """Whether a die of the set is off the table since this series, by the log or by what is recorded now."""
+    now = series(context)
+    dice = state.sets[name].dice.values()
+    return any(die.fell_in == now for die in dice) or any(to in LOST for to in targets.values())
+
+
+def touches_play(made: Iterable[Mapping[str, str]]) -> bool:
+    """Whether dice come into play or are taken out of it, as in a change of dice; a lost die is none."""
+    return any("play" in (move["from"], move["to"]) and move["to"] not in LOST for move in made)
+
+
+def series(context: Context) -> list[int]:
+    """What tells this series of throws from any other: the session, and the roll before its first."""
+    return [context.session_number, context.roll_number - context.rolls_in_series]

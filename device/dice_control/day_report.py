@@ -36,6 +36,8 @@ class GamingDay:
     date: date
     starts: datetime
     ends: datetime
+    begins: time
+    zone: tzinfo | None
 
     def holds(self, moment: datetime) -> bool:
         """Whether a moment is part of the day."""
@@ -47,7 +49,14 @@ def gaming_day(day: date, begins: time = DAY_BEGINS, zone: tzinfo | None = None)
 
     Raises ValueError or OverflowError where the day is beyond the calendar.
     """
-    return GamingDay(day, local(datetime.combine(day, begins), zone), local(day_after(day, begins), zone))
+    starts, ends = local(datetime.combine(day, begins), zone), local(day_after(day, begins), zone)
+    return GamingDay(day, starts, ends, begins, zone)
+
+
+def gaming_date(moment: datetime, begins: time, zone: tzinfo | None) -> date:
+    """The gaming day that a moment is part of."""
+    day = local(moment, zone).date()
+    return day if moment >= local(datetime.combine(day, begins), zone) else day - timedelta(days=1)
 
 
 def day_after(day: date, begins: time) -> datetime:
@@ -159,15 +168,19 @@ def _held(places: Counter[str]) -> int:
 class DayReport:
     """The account of a gaming day, with what else an inspector looks at.
 
-    `is_over`: the journal reaches beyond the day's end. `free_clock` are events whose clock was not synced.
+    `is_over`: the journal reaches beyond the day's end. `journal_day`: the gaming day that the journal ends in (None:
+    it is empty); an earlier one where the day has not begun. `unknown_rolls`: how often dice were rolled on the day
+    while no set was known to be in play. `free_clock` are events whose clock was not synced.
     """
 
     day: GamingDay
     is_over: bool
+    journal_day: date | None
     sets: tuple[SetDay, ...]
     total: SetDay
     rows: tuple[LogRow, ...]
     openings: tuple[Opening, ...]
+    unknown_rolls: int
 
     @property
     def counts(self) -> list[LogRow]:
@@ -212,6 +225,11 @@ class DayReport:
         """Whether every set's account balances."""
         return self.total.balances and all(dice_set.balances for dice_set in self.sets)
 
+    @property
+    def lacks_dice(self) -> bool:
+        """Whether dice were rolled although there are none to account for, so that the account says nothing."""
+        return not self.sets and self.unknown_rolls > 0
+
 
 def day_report(found: History, day: GamingDay) -> DayReport:
     """The account of a day. A day before or after the journal has one too: nothing happens in it."""
@@ -227,7 +245,9 @@ def day_report(found: History, day: GamingDay) -> DayReport:
     sets = tuple(account for account in accounts.values() if account.concerns_day)
     seqs = {row.seq for row in rows}
     openings = tuple(opening for opening in found.openings if opening.row.seq in seqs)
-    return DayReport(day, is_over, sets, _sum(sets), tuple(rows), openings)
+    journal_day = None if found.last_at is None else gaming_date(found.last_at, day.begins, day.zone)
+    unknown_rolls = sum(day.holds(roll.at) for roll in found.unknown_rolls)
+    return DayReport(day, is_over, journal_day, sets, _sum(sets), tuple(rows), openings, unknown_rolls)
 
 
 def _sum(sets: Sequence[SetDay]) -> SetDay:

@@ -4,7 +4,8 @@ An action is an object with one key, its name; the value holds its parts. One fi
 brackets may be left out, and then mean what is said here:
 
   [set]        the only set at the table
-  [done_by]    the boxman on duty, [seen_by] the witness on duty; names of 1 to 40 visible characters
+  [done_by]    the boxman on duty, [seen_by] the witness on duty; names of 1 to 40 visible characters, of which those
+               that read alike are one (`names`)
   [note]       up to 200 visible characters
 
 {"on_duty":  {boxman, witness}}
@@ -26,8 +27,9 @@ brackets may be left out, and then mean what is said here:
 {"correction": {[set], places: {die: place}, note, [count: seq]}}        place: store, reserve, play, floor, inspection
 {"count":    {[set], count: "opening" | "closing" | "check", seen: {place: [die ...]}}}
 {"remove":   {set, to: "store" | "withdrawn" | "cancelled" | "destroyed", reason, [dice: all that can go there]}}
+             A missing die is cancelled or destroyed only if it is named.
 {"explain":  {[opening: seq of the latest unexplained opening], reason, as: "boxman" | "supervisor"}}
-             A supervisor's own name must be given as done_by.
+             A supervisor's own name must be given as done_by. `count` only after a count since the opening.
 
 [set], [done_by], [seen_by] and [note] are parts of every action but on_duty (none) and explain (no set, no seen_by).
 [asked_by] is shooter | player | inspector | supervisor | boxman; by the reason where it is left out.
@@ -37,6 +39,7 @@ from collections.abc import Callable
 from typing import Any
 
 from device.dice_control.dice_rules import CHANGE_REASONS, INSTRUMENTS, REASONS
+from device.dice_control.names import folded
 
 NAME_MAX = 40
 NOTE_MAX = 200
@@ -85,7 +88,7 @@ def parse_action(body: object) -> dict[str, Any]:
 def _text(length_max: int) -> Check:
     def check(field: str, value: Any) -> None:
         right = isinstance(value, str) and value == value.strip() and 1 <= len(value) <= length_max
-        if not right or not value.isprintable():
+        if not right or not value.isprintable() or not folded(value):
             raise ActionError(field, f"must be 1 to {length_max} visible characters without spaces around them")
 
     return check
@@ -114,7 +117,7 @@ def _dice(fewest: int, most: int) -> Check:
             raise ActionError(field, f"must be a list of {said} dice")
         for die in value:
             _NAME(field, die)
-            if value.count(die) > 1:
+            if [folded(other) for other in value].count(folded(die)) > 1:
                 raise ActionError(field, f"names die {die} twice")
 
     return check

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from device.dice_control.dice_state import IN_PLAY
 from device.dice_control.fairness import RollCount
 from device.event import GENESIS_HASH, Event
 
@@ -31,6 +32,8 @@ DICE_EVENTS = (
     "reserve_explained",
 )
 ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
+# Alerts that tell of what has happened, so that they are over when they are noted.
+HAPPENED = ("against_rule", "count_differs", "no_opening_count", "no_closing_count")
 # Alerts about dice or the reserve: what stands before the colon of their names.
 DICE_ALERTS = (
     "reserve_unexplained",
@@ -41,10 +44,9 @@ DICE_ALERTS = (
     "dice_missing",
     "set_to_replace",
     "set_served_before",
-    "against_rule",
-    "count_differs",
+    "dice_in_play",
+    *HAPPENED,
 )
-IN_PLAY = 2
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,9 @@ class LogRow:
     dice: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
     reason: str | None = None
+    # Of an offer and a change: what was put before the shooter, and of a change what he took.
+    offered: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
     asked_by: str | None = None
     asked_by_name: str | None = None
     done_by: str | None = None
@@ -90,6 +95,8 @@ class LogRow:
     instruments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # The void throw, or the opening of the reserve, that it belongs to: a seq.
     belongs_to: int | None = None
+    # Of a void throw that the rule set counts: what that says.
+    counted_by: str | None = None
     alert: str | None = None
     text: str | None = None
     # Of the lid: whether it was seen so at a start; of an opening and its closing: for how long it was open.
@@ -107,6 +114,14 @@ class LogRow:
     def alert_family(self) -> str | None:
         """The alert's name without what it is about."""
         return None if self.alert is None else self.alert.partition(":")[0]
+
+
+@dataclass(slots=True)
+class UnknownRoll:
+    """A roll while no set was known to be in play, or dice of two."""
+
+    seq: int
+    at: datetime
 
 
 @dataclass
@@ -159,12 +174,16 @@ class History:
     # Alerts about dice or the reserve that stand: name and text.
     alerts: dict[str, str] = field(default_factory=dict)
     rolls: dict[str, RollCount] = field(default_factory=dict)
-    # Rolls while no set was known to be in play, or dice of two.
-    rolls_of_no_set: int = 0
+    unknown_rolls: list[UnknownRoll] = field(default_factory=list)
     reserve_open: bool | None = None
     last_seq: int = 0
     last_hash: str = GENESIS_HASH
     last_at: datetime | None = None
+
+    @property
+    def rolls_of_no_set(self) -> int:
+        """How many rolls count for no set."""
+        return len(self.unknown_rolls)
 
 
 class UnreadableEvent(Exception):
@@ -184,9 +203,9 @@ def history(events: Iterable[Event]) -> History:
 
 @dataclass
 class _Waiting:
-    """A row whose moment is not known yet."""
+    """A row, or a roll, whose moment is not known yet."""
 
-    row: LogRow
+    row: LogRow | UnknownRoll
     boot: str
     mono_ns: int
 
@@ -221,8 +240,8 @@ class _Times:
             return synced + timedelta(microseconds=(event.mono_ns - mono_ns) // 1000)
         return max(wall, synced)
 
-    def add(self, row: LogRow, event: Event) -> None:
-        """A row of an event that was seen."""
+    def add(self, row: LogRow | UnknownRoll, event: Event) -> None:
+        """The row of an event that was seen."""
         known = self._synced is not None and self._synced[0] == event.boot
         if not known:
             self._waiting.append(_Waiting(row, event.boot, event.mono_ns))
@@ -237,6 +256,8 @@ class _Reading:
         self._roll_number = 0
         self._shooter: str | None = None
         self._point: int | None = None
+        # By reason, what the rule set says of a void throw.
+        self._no_roll: Mapping[str, Mapping[str, Any]] = {}
         self._in_play: set[tuple[str, str]] = set()
         # Of the last roll: its event, set and dice.
         self._last_roll: tuple[int, str | None, tuple[int, int]] | None = None
@@ -259,13 +280,15 @@ class _Reading:
             row = self._row(event, "void_throw")
             row.reason = data["step"]["no_roll"]
             row.text = data["step"].get("note")
+            self._judge_void(row)
         else:
-            self._game(kind, data, event.seq)
+            self._game(event)
 
     def finish(self) -> History:
         found = self._found
         latest = datetime.min.replace(tzinfo=UTC)
-        for row in found.rows:
+        moments: list[LogRow | UnknownRoll] = [*found.rows, *found.unknown_rolls]
+        for row in sorted(moments, key=lambda moment: moment.seq):
             latest = row.at = max(row.at, latest)
         if self._last_event is not None:
             found.last_at = max(self._times.moment(self._last_event), latest)
@@ -334,6 +357,7 @@ class _Reading:
         row.moves = tuple(Move(said["set"], said["die"], said["from"], said["to"]) for said in data.get("moves", ()))
         row.dice = tuple(data["dice"]) if "dice" in data else tuple(move.die for move in row.moves)
         row.reason = data.get("reason")
+        row.offered, row.taken = tuple(data.get("offered", ())), tuple(data.get("taken", ()))
         row.asked_by, row.asked_by_name = data.get("asked_by"), data.get("asked_by_name")
         row.done_by, row.seen_by = data.get("done_by"), data.get("seen_by")
         row.against_rule = tuple(data.get("against_rule", ()))
@@ -352,12 +376,18 @@ class _Reading:
             self._received(event)
         elif event.type == "void_dice":
             # The row belongs to the throw; the reserve may have been opened for it too.
-            self._explained_by_deed(row)
+            self._explained_by_deed(row, data)
             row.reason, row.belongs_to = data["no_roll_reason"], data["no_roll"]
+            self._judge_void(row)
         elif event.type == "reserve_explained":
             self._explained(data, event.seq)
         elif row.belongs_to is not None:
-            self._explained_by_deed(row)
+            self._explained_by_deed(row, data)
+
+    def _judge_void(self, row: LogRow) -> None:
+        said = self._no_roll.get(row.reason or "", {})
+        if said.get("void") is False:
+            row.counted_by = said["source"]
 
     def _received(self, event: Event) -> None:
         data = event.data
@@ -373,19 +403,28 @@ class _Reading:
         )
         self._found.places[data["set"]] = dict.fromkeys(data["dice"], "store")
 
+    def _openings(self, data: Mapping[str, Any]) -> list[Opening]:
+        """The opening that an event belongs to, with those that it stands for."""
+        first = data["opening"]
+        if first is None:
+            return []
+        if "through" not in data:
+            opening = self._opening(first)
+            return [] if opening is None else [opening]
+        return [opening for opening in self._found.openings if first <= opening.row.seq <= data["through"]]
+
     def _explained(self, data: Mapping[str, Any], seq: int) -> None:
-        opening = self._opening(data["opening"])
-        if opening is not None:
+        for opening in self._openings(data):
             opening.reason = data["reason"]
             opening.explained_as, opening.explained_by = data["explained_as"], data["done_by"]
             opening.explained_seq = seq
             opening.row.reason = opening.reason
 
-    def _explained_by_deed(self, row: LogRow) -> None:
-        opening = self._opening(row.belongs_to)
-        if opening is not None and opening.reason is None:
-            opening.reason, opening.explained_by, opening.explained_seq = row.reason, row.done_by, row.seq
-            opening.row.reason = opening.reason
+    def _explained_by_deed(self, row: LogRow, data: Mapping[str, Any]) -> None:
+        for opening in self._openings(data):
+            if opening.reason is None:
+                opening.reason, opening.explained_by, opening.explained_seq = row.reason, row.done_by, row.seq
+                opening.row.reason = opening.reason
 
     # Alerts
 
@@ -403,18 +442,19 @@ class _Reading:
             found.alerts[name] = data["text"]
             if family == "reserve_unexplained" and (opening := self._opening(int(about))) is not None:
                 opening.late = True
-        elif event.type == "alert_cleared" or family in ("against_rule", "count_differs"):
-            # Those two tell of what has happened: noted, they are over.
+        elif event.type == "alert_cleared" or family in HAPPENED:
             found.alerts.pop(name, None)
 
     # The game
 
-    def _game(self, kind: str, data: Mapping[str, Any], seq: int) -> None:
-        match kind:
+    def _game(self, event: Event) -> None:
+        data = event.data
+        match event.type:
             case "started":
                 self._found.site = data["configured"]["site"]
             case "table_opened":
                 self._found.rules = data["rule_set"]["name"]
+                self._no_roll = data["rule_set"]["no_roll"]
                 self._session += 1
                 self._roll_number, self._shooter, self._point, self._last_roll = 0, None, None, None
             case "shooter":
@@ -422,7 +462,7 @@ class _Reading:
             case "roll":
                 dice = (data["step"]["roll"][0], data["step"]["roll"][1])
                 self._roll_number, self._point = data["number"], data["point"]
-                self._last_roll = (seq, self._count_roll(dice), dice)
+                self._last_roll = (event.seq, self._count_roll(dice, event), dice)
             case "correct":
                 dice = (data["step"]["correct"][0], data["step"]["correct"][1])
                 self._point = data["point"]
@@ -432,10 +472,12 @@ class _Reading:
                         self._found.rolls[name].correct(wrong, dice)
                     self._last_roll = (roll, name, dice)
 
-    def _count_roll(self, dice: tuple[int, int]) -> str | None:
+    def _count_roll(self, dice: tuple[int, int], event: Event) -> str | None:
         names = {name for name, _ in self._in_play}
         if len(self._in_play) != IN_PLAY or len(names) != 1:
-            self._found.rolls_of_no_set += 1
+            unknown = UnknownRoll(event.seq, self._times.moment(event))
+            self._times.add(unknown, event)
+            self._found.unknown_rolls.append(unknown)
             return None
         (name,) = names
         self._found.rolls.setdefault(name, RollCount()).add(*dice)

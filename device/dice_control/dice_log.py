@@ -24,8 +24,23 @@ In every event about dice:
   moves         [{"set", "die", "from", "to"}], one for each die that changes its place. `die` is its serial number, or
                 "1", "2" ... where the dice of the set carry none. Places: store, reserve, play, offered, floor,
                 inspection, missing, withdrawn, cancelled, destroyed.
-  opening       seq of the reserve_opened event it belongs to, null where there is none
+  opening       seq of the reserve_opened event it belongs to, null where there is none. While the lid is open, every
+                deed that moves dice in or out of the reserve, or counts a set at the table, belongs to that opening;
+                once it is shut, those until it has a reason, and those of the same reason until the next roll.
+  through       only where the opening stands for others, beyond the hundred that can wait at once: seq of the last of
+                them; what explains the opening explains them all
   reason        why, one of REASONS; it explains that opening too
+
+What breaks a rule of the house, with the article "house":
+
+  lid_shut      dice left or entered the reserve, the lid was shut, and the deed belongs to no opening
+  correction    a correction puts a die where the last count of its set did not see it, or brings a lost one back
+  final         a die that was withdrawn or cancelled is spoken of as missing, found, or elsewhere
+
+A change of dice is judged whichever action brings it about: also a correction, an inspection, a die found or a removal
+that takes dice into or out of play. The reason die_off_table allows one amid a series only where, by the log, a die of
+the set has been off the table since that series. A die that is called sound after it was found unsound is marked
+("sound"), and so is an explanation by a change that the rules forbade when the reserve was opened ("change").
 
 dice_duty            boxman, witness: who is at the table; their names stand in the events that follow in this session,
                      where no other is given. (Without `set` and what goes with it; done_by and seen_by are these two.)
@@ -43,29 +58,40 @@ dice_moved           action is one of
                        off_table   a die left the table outside a throw: moves -> floor
                        found       moves floor or missing -> inspection (or where it was put instead)
                        missing     moves -> missing: looked for and not found
-                       correction  the log is put right after a count; `count` is the count's seq, or null
+                       correction  the log is put right after a count; `count` is the count's seq, or null. It is
+                                   judged as the deed that would have brought the dice there.
 dice_counted         count "opening" | "closing" | "check", seen {place: [dice]}, expected {place: [dice]},
                      difference [{"die", "log": place | null, "seen": place | null}]; log null: no die of this set;
-                     seen null: not there. moves is empty: a count moves nothing.
+                     seen null: not there. A closing count expects dice on the floor and under inspection too. A set
+                     that is not at the table explains no opening by its count. moves is empty: a count moves nothing.
+                     An opening count that sees two dice in play is held against the number of dice that the rules ask
+                     for in the reserve.
 dice_set_moved       to "store" | "withdrawn" | "cancelled" | "destroyed", moves
 void_dice            a void throw and its dice: no_roll (seq of the no_roll event), no_roll_reason ("in_dice_cup" ...),
                      dice [dice], moves: off_table play -> floor, broken play -> inspection, otherwise none;
                      reason die_off_table (also for in_dice_cup, with the opening), damage, or null
 reserve_explained    opening, reason, explained_as "boxman" | "supervisor", done_by, late (true: the alert had been
-                     raised, and only a supervisor ends it). (No set, moves, seen_by.)
+                     raised, and only a supervisor ends it); with `through`, further: how many others it stands for.
+                     A supervisor is none of those on duty now, last, or at the opening. The reason count needs a count
+                     of a set at the table since the opening. (No set, moves, seen_by.)
 
-`take` also wants these, in their order: reserve_opened, reserve_closed, slots (the lid and the slot sensors) and
-alert_raised (of which it notes reserve_unexplained:<seq>).
+`take` also wants these, in their order: reserve_opened, reserve_closed, slots (the lid and the slot sensors), roll
+(whether two dice were in play and the lid shut) and alert_raised (of which it notes reserve_unexplained:<seq> and
+no_opening_count:<session>).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from device.dice_control import die_decisions, set_decisions
+from device.dice_control import rule_judgement as judge
 from device.dice_control.action_facts import game_facts, on_duty
 from device.dice_control.dice_context import Context
-from device.dice_control.dice_state import DiceState
+from device.dice_control.dice_rules import CHANGE_REASONS
+from device.dice_control.dice_state import DiceState, Opening
 from device.dice_control.dice_view import dice_view
+from device.dice_control.names import same_name
+from device.dice_control.set_decisions import against
 from device.plain_values import plain
 from engine_lite.refusal import Refused
 
@@ -115,7 +141,7 @@ class DiceLog:
 
 def _on_duty(_state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
     boxman, witness = parts["boxman"], parts["witness"]
-    if boxman.casefold() == witness.casefold():
+    if same_name(boxman, witness):
         raise Refused("same_name", f"{boxman} cannot be boxman and witness at once; name another person as witness")
     said = {"boxman": boxman, "witness": witness, "done_by": boxman, "seen_by": witness}
     return "dice_duty", game_facts("on_duty", parts, context) | said
@@ -128,21 +154,42 @@ def _explain(state: DiceState, parts: Mapping[str, Any], context: Context) -> En
         said = "no opening of the reserve" if asked is None else f"the opening of event {asked}"
         waits = "waits for a reason" if asked is None else "does not wait for a reason"
         raise Refused("no_opening", f"{said} {waits}")
-    boxman = on_duty(state, context, "boxman")
-    done_by = parts.get("done_by") or boxman
+    opening, reason = waiting[-1], parts["reason"]
+    done_by = parts.get("done_by") or on_duty(state, context, "boxman")
     if done_by is None:
         raise Refused("needs_name", "nobody is on duty in this session; say who is, or name done_by")
-    if parts["as"] == "supervisor" and boxman is not None and done_by.casefold() == boxman.casefold():
-        raise Refused("same_name", f"{done_by} is the boxman on duty; a supervisor must explain this opening")
+    if parts["as"] == "supervisor":
+        _check_supervisor(state, opening, done_by)
+    if reason == "count" and (state.last_count is None or state.last_count < opening.seq):
+        raise Refused(
+            "not_counted", f"no set at the table was counted since event {opening.seq}; record the count first"
+        )
     data = game_facts("explain", parts, context)
     data |= {
-        "opening": waiting[-1].seq,
-        "reason": parts["reason"],
+        "opening": opening.seq,
+        "reason": reason,
         "explained_as": parts["as"],
-        "late": waiting[-1].late,
+        "late": opening.late,
         "done_by": done_by,
     }
-    return "reserve_explained", data
+    if opening.through is not None:
+        data |= {"through": opening.through, "further": opening.further}
+    broken: list[judge.Broken] = []
+    if reason in CHANGE_REASONS:
+        # As it was when the reserve was opened.
+        point = opening.point if context.table_open else None
+        fallen = any(die.fell_in for _, dice_set in state.sets_at_table() for die in dice_set.dice.values())
+        broken += judge.change_forbidden(context.rules, reason, point, fell=fallen)
+    return "reserve_explained", against(data, broken)
+
+
+def _check_supervisor(state: DiceState, opening: Opening, name: str) -> None:
+    """Refuse one of those whom a supervisor is to control: on duty now, or until now, or at the opening."""
+    for role in ("boxman", "witness"):
+        if state.duty is not None and same_name(name, state.duty[role]):
+            raise Refused("same_name", f"{name} is the {role} on duty; a supervisor must explain this opening")
+    if any(same_name(name, other) for other in opening.duty):
+        raise Refused("same_name", f"{name} was on duty at this opening; a supervisor must explain it")
 
 
 _DECISIONS: dict[str, Callable[[DiceState, Mapping[str, Any], Context], Entry]] = {

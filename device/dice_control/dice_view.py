@@ -7,19 +7,23 @@ from device.dice_control import rule_judgement as judge
 from device.dice_control.action_facts import coming_session, on_duty
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import REASONS, DiceRules
-from device.dice_control.dice_state import DiceSet, DiceState
+from device.dice_control.dice_state import AT_TABLE, DiceSet, DiceState
 
-GONE = ("cancelled", "destroyed")
+# Sets beside those at the table that a screen is given.
+SHOWN_MAX = 50
 
 
 def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
-    """Plain values: the rules, who is on duty, the sets that are not gone, the reserve, openings, reasons, counts;
+    """Plain values: the rules, who is on duty, the sets, the reserve, openings, reasons, counts.
+
+    The sets are those at the table and up to SHOWN_MAX others that are not gone; `further_sets` says how many more.
     `last_void_throw` is the seq of the last void throw whose dice are known.
 
     `needs` of a set is what it lacks for use in this session, each with its article; a reason's `allowed` is whether a
     change of dice for it is allowed now.
     """
     rules = context.rules
+    shown, further = _shown(state)
     boxman = on_duty(state, context, "boxman")
     return {
         "rules": {
@@ -33,11 +37,8 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
             "instruments": list(rules.inspection.instruments),
         },
         "duty": None if boxman is None else {"boxman": boxman, "witness": on_duty(state, context, "witness")},
-        "sets": [
-            _set(rules, name, dice_set, context)
-            for name, dice_set in state.sets.items()
-            if len(dice_set.at(*GONE)) < len(dice_set.dice)
-        ],
+        "sets": [_set(rules, name, state.sets[name], context) for name in shown],
+        "further_sets": further,
         "reserve": {"open": state.reserve_open, "dice": len(state.at("reserve")), "slots": state.slots},
         "openings": [asdict(opening) for opening in state.openings],
         "reasons": [_reason(reason, context) for reason in REASONS],
@@ -45,6 +46,22 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
         "last_change": state.last_change,
         "counts": dict(state.counts),
     }
+
+
+def _shown(state: DiceState) -> tuple[list[str], int]:
+    """The sets for a screen, in the order in which they came, and how many more could be brought or are not settled."""
+    there: set[str] = set()
+    others: dict[str, list[str]] = {"missing": [], "store": [], "withdrawn": []}
+    for name, dice_set in state.sets.items():
+        places = {die.place for die in dice_set.dice.values()}
+        if not places.isdisjoint(AT_TABLE):
+            there.add(name)
+        elif found := next((place for place in others if place in places), None):
+            others[found].append(name)
+    # What is lost comes first, then what can be brought; of each, what came last.
+    rest = [name for names in others.values() for name in reversed(names)]
+    there.update(rest[:SHOWN_MAX])
+    return [name for name in state.sets if name in there], len(rest[SHOWN_MAX:])
 
 
 def _set(rules: DiceRules, name: str, dice_set: DiceSet, context: Context) -> dict[str, Any]:

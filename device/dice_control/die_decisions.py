@@ -8,15 +8,18 @@ from device.dice_control.action_facts import (
     asked,
     check_dice,
     check_in_play,
+    coming_session,
+    fell,
     find_set,
     game_facts,
     moves,
-    opening_seq,
+    opening_facts,
     signatures,
+    touches_play,
 )
 from device.dice_control.dice_context import Context
-from device.dice_control.dice_state import DiceSet, DiceState
-from device.dice_control.set_decisions import Entry, against
+from device.dice_control.dice_state import LOST, DiceSet, DiceState
+from device.dice_control.set_decisions import AT_HAND, Entry, against, change_wrong, deed
 from engine_lite.refusal import Refused
 
 ON_OFFER = ("play", "reserve", "offered")
@@ -34,11 +37,13 @@ def offer(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     name, dice_set = find_set(state, parts)
     dice = _offered(state, name, parts.get("dice"))
     reason = parts.get("reason", "offered_to_shooter")
-    broken = list(judge.change_forbidden(context.rules, reason, context))
-    broken += judge.too_few_offered(context.rules, name, dice_set, len(dice), reason)
+    broken = change_wrong(state, name, context, reason, dict.fromkeys(dice, "offered"))
+    broken += judge.too_few_offered(
+        context.rules, name, dice_set, len(dice), reason, fell=fell(state, name, context, {})
+    )
     data = _moved("offer", state, name, parts, context, reason, dict.fromkeys(dice, "offered"))
     data |= {"offered": dice} | asked(state, parts, context, reason)
-    return "dice_moved", against(data, broken)
+    return "dice_moved", deed(state, data, broken)
 
 
 def change(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -54,14 +59,23 @@ def change(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entr
     check_in_play(state, name, targets, both=True)
     reason = parts.get("reason", "offered_to_shooter")
     broken: list[judge.Broken] = []
-    if not before:
+    offered = {
+        "set": name,
+        "reason": reason,
+        "dice": sorted(dice),
+        "series": [coming_session(context), context.roll_number - context.rolls_in_series],
+        "point": context.point,
+    }
+    if not before or state.last_offer != offered:
         # Otherwise it was judged when they were put there.
-        broken += judge.change_forbidden(context.rules, reason, context)
-        broken += judge.too_few_offered(context.rules, name, dice_set, len(dice), reason)
+        broken += change_wrong(state, name, context, reason, targets)
+        broken += judge.too_few_offered(
+            context.rules, name, dice_set, len(dice), reason, fell=fell(state, name, context, targets)
+        )
     broken += _used(context, name, dice_set, taken)
     data = _moved("change", state, name, parts, context, reason, targets)
     data |= {"offered": dice, "taken": list(taken)} | asked(state, parts, context, reason)
-    return "dice_moved", against(data, broken)
+    return "dice_moved", deed(state, data, broken)
 
 
 def swap(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -75,12 +89,12 @@ def swap(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
     to = parts.get("to", SWAPPED_TO.get(reason, "reserve"))
     targets = dict.fromkeys(out, to) | dict.fromkeys(coming, "play")
     check_in_play(state, name, targets, both=True)
-    broken = list(judge.change_forbidden(context.rules, reason, context)) + _used(context, name, dice_set, coming)
+    broken = change_wrong(state, name, context, reason, targets) + _used(context, name, dice_set, coming)
     if reason == "die_off_table" and to == "reserve":
         broken += judge.back_unchecked(context.rules, name, out)
     data = _moved("swap", state, name, parts, context, reason, targets)
     data |= {"out": list(out), "in": list(coming)} | asked(state, parts, context, reason)
-    return "dice_moved", against(data, broken)
+    return "dice_moved", deed(state, data, broken)
 
 
 def off_table(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -88,7 +102,8 @@ def off_table(state: DiceState, parts: Mapping[str, Any], context: Context) -> E
     name, _ = find_set(state, parts)
     check_dice(state, name, parts["dice"], ON_OFFER)
     targets = dict.fromkeys(parts["dice"], "floor")
-    return "dice_moved", _moved("off_table", state, name, parts, context, "die_off_table", targets)
+    data = _moved("off_table", state, name, parts, context, "die_off_table", targets)
+    return "dice_moved", deed(state, data, [])
 
 
 def void_throw(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -104,15 +119,16 @@ def void_throw(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
     name, dice_set = find_set(state, parts)
     check_dice(state, name, parts["dice"], ("play",))
     targets = dict.fromkeys(parts["dice"], VOID_TO[void_reason]) if void_reason in VOID_TO else {}
+    reason = VOID_REASON.get(void_reason)
     data = game_facts("void_throw", parts, context) | signatures(state, parts, context)
+    # The reserve is opened to take such a die out of it.
+    data |= opening_facts(state, reason, reserve=void_reason == "in_dice_cup")
     data |= {
         "set": name,
         "no_roll": seq,
         "no_roll_reason": void_reason,
         "dice": list(parts["dice"]),
-        "reason": VOID_REASON.get(void_reason),
-        # The reserve is opened to take such a die out of it.
-        "opening": opening_seq(state, reserve=void_reason == "in_dice_cup"),
+        "reason": reason,
         "moves": moves(name, dice_set, targets),
     }
     return "void_dice", data
@@ -124,20 +140,28 @@ def found(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     die, to = parts["die"], parts.get("to", "inspection")
     check_dice(state, name, [die], ("floor", "missing"))
     check_in_play(state, name, {die: to})
-    broken = [] if to == "inspection" else list(judge.back_unchecked(context.rules, name, [die]))
-    return "dice_moved", against(_moved("found", state, name, parts, context, "die_off_table", {die: to}), broken)
+    broken = list(judge.back_after_end(name, dice_set, [die]))
+    if to != "inspection":
+        broken += judge.back_unchecked(context.rules, name, [die])
+    if to == "play":
+        broken += change_wrong(state, name, context, "die_off_table", {die: to})
+    return "dice_moved", deed(state, _moved("found", state, name, parts, context, "die_off_table", {die: to}), broken)
 
 
 def missing(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
     """Dice were looked for and not found."""
-    name, _ = find_set(state, parts)
+    name, dice_set = find_set(state, parts)
     check_dice(state, name, parts["dice"], LOOKED_FOR)
     targets = dict.fromkeys(parts["dice"], "missing")
-    return "dice_moved", _moved("missing", state, name, parts, context, "die_off_table", targets)
+    broken = list(judge.back_after_end(name, dice_set, parts["dice"]))
+    return "dice_moved", against(_moved("missing", state, name, parts, context, "die_off_table", targets), broken)
 
 
 def correction(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """The log is put right: each die is where it is seen."""
+    """The log is put right: each die is where it is seen.
+
+    It is judged as the deed that would have brought the dice there, and marked unless a count has seen them there.
+    """
     name, dice_set = find_set(state, parts)
     places = parts["places"]
     check_dice(state, name, places, CORRECTED_FROM)
@@ -145,15 +169,29 @@ def correction(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
     if counted is not None and counted != dice_set.last_count:
         last = "was not counted yet" if dice_set.last_count is None else f"was counted last in {dice_set.last_count}"
         raise Refused("stale", f"event {counted} is not the last count of set {name}, which {last}")
-    if not moves(name, dice_set, places):
+    made = moves(name, dice_set, places)
+    if not made:
         raise Refused("nothing_to_correct", f"the log has these dice of set {name} there already")
     check_in_play(state, name, places)
+    broken = []
+    unseen = [
+        move["die"] for move in made if move["from"] in LOST or dice_set.difference.get(move["die"]) != move["to"]
+    ]
+    if unseen:
+        broken.append(judge.uncounted_correction(name, unseen))
+    broken += judge.back_after_end(name, dice_set, [move["die"] for move in made])
+    if touches_play(made):
+        broken += change_wrong(state, name, context, "correction", places)
+    if placed := [move["die"] for move in made if move["from"] == "store"]:
+        at_hand = len(dice_set.at(*AT_HAND))
+        broken += judge.set_unfit(context.rules, name, dice_set, coming_session(context), at_hand)
+        broken += judge.too_many_at_table(context.rules, state, name, len(placed))
     back = [die for die, to in places.items() if to in ("reserve", "play") and _was_away(dice_set, die)]
-    broken = list(judge.back_unchecked(context.rules, name, back))
+    broken += judge.back_unchecked(context.rules, name, back)
     coming = [die for die, to in places.items() if to == "play" and die not in back]
     broken += _used(context, name, dice_set, coming)
     data = _moved("correction", state, name, parts, context, "count", places) | {"count": counted}
-    return "dice_moved", against(data, broken)
+    return "dice_moved", deed(state, data, broken)
 
 
 def _offered(state: DiceState, name: str, dice: list[str] | None) -> list[str]:
@@ -188,5 +226,5 @@ def _moved(
 ) -> dict[str, Any]:
     made = moves(name, state.sets[name], targets)
     reserve = action in ("offer", "change") or any("reserve" in (move["from"], move["to"]) for move in made)
-    said = {"set": name, "reason": reason, "opening": opening_seq(state, reserve=reserve), "moves": made}
+    said = {"set": name, "reason": reason, "moves": made} | opening_facts(state, reason, reserve=reserve)
     return game_facts(action, parts, context) | said | signatures(state, parts, context)

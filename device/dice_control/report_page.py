@@ -9,16 +9,19 @@ from device.dice_control.day_report import DayReport, SetDay
 from device.dice_control.dice_history import History, LogRow, Opening
 from device.dice_control.report_texts import (
     ACCOUNT,
+    SIGNERS,
     against_text,
     asked_text,
     balance_text,
     changes_text,
+    day_text,
     dice_text,
     difference_text,
     explanation_text,
     fairness_plots,
     fairness_text,
     free_clock_text,
+    free_mark_text,
     hours_text,
     moment_text,
     note_text,
@@ -27,14 +30,14 @@ from device.dice_control.report_texts import (
     openings_text,
     over_24_hours_text,
     reason_text,
-    rule_text,
+    rule_texts,
     time_text,
+    unknown_rolls_text,
 )
 from device.dice_control.report_words import Words
 
 # Columns of sets in one table of the account: what fits on the width of A4.
 SETS_IN_TABLE = 6
-SIGNERS = ("boxman", "supervisor", "inspector")
 
 
 def log_page(found: History, rows: Sequence[LogRow], period: str, words: Words, zone: tzinfo | None) -> str:
@@ -59,7 +62,7 @@ def log_page(found: History, rows: Sequence[LogRow], period: str, words: Words, 
         )
         for row in rows
     )
-    content = _table(columns, body, words, "log") if rows else _paragraph(words("no_rows"))
+    content = _table(columns, body, words, "log", free_mark_text(rows, words)) if rows else _paragraph(words("no_rows"))
     facts = [(words("period"), period)]
     return _page("log", found, facts, _notice(free_clock_text(rows, words)) + content, words, across=True)
 
@@ -71,7 +74,7 @@ def status_page(found: History, places: Sequence[tuple[str, str, str]], words: W
     if found.alerts:
         parts.append(f"<h2>{escape(words('standing_alerts'))}</h2>\n")
         parts += [_paragraph(text) for text in found.alerts.values()]
-    parts.append(_fairness(found, sorted(found.rolls), words))
+    parts.append(_fairness(found, sorted(found.rolls), found.rolls_of_no_set, words))
     when = "" if found.last_at is None else moment_text(found.last_at, zone)
     return _page("status", found, [(words("time"), when)], "".join(parts), words, across=False)
 
@@ -82,17 +85,18 @@ def report_page(found: History, report: DayReport, words: Words, zone: tzinfo | 
     span = words("from_to", start=moment_text(day.starts, zone), end=moment_text(day.ends, zone))
     facts = [(words("gaming_day"), f"{day.date.isoformat()} ({span})")]
     parts = [
-        _notice(None if report.is_over else words("not_over")),
         _notice(free_clock_text(report.rows, words)),
-        "" if report.rows else _paragraph(words("no_events")),
+        "" if report.rows or report.unknown_rolls else _paragraph(words("no_events")),
         _account(report, words),
         _counts(report, words, zone),
         _openings(report, words, zone),
         _changes(report, words, zone),
         _void_throws(report, words, zone),
-        _fairness(found, [day.name for day in report.sets if day.name in found.rolls], words),
+        _fairness(found, [day.name for day in report.sets if day.name in found.rolls], report.unknown_rolls, words),
     ]
-    return _page("report", found, facts, "".join(parts), words, across=False)
+    said = day_text(report, words)
+    first = _paragraph(said) if report.is_over else _notice(said)
+    return _page("report", found, facts, "".join(parts), words, across=False, first=first)
 
 
 # Parts of the day's report
@@ -100,12 +104,12 @@ def report_page(found: History, report: DayReport, words: Words, zone: tzinfo | 
 
 def _account(report: DayReport, words: Words) -> str:
     parts = []
-    if not report.sets:
+    if not report.sets and not report.lacks_dice:
         parts.append(_paragraph(words("no_dice")))
     accounts: list[SetDay] = [*report.sets, report.total] if report.sets else []
     for first in range(0, len(accounts), SETS_IN_TABLE):
         parts.append(_account_table(accounts[first : first + SETS_IN_TABLE], words))
-    mark = "" if report.balances else ' class="notice"'
+    mark = "" if report.balances and not report.lacks_dice else ' class="notice"'
     parts += [f"<p{mark}><strong>{escape(said)}</strong></p>\n" for said in balance_text(report, words)]
     parts.append(_paragraph(over_24_hours_text(report, words)))
     return _section(words("account"), "".join(parts))
@@ -145,7 +149,8 @@ def _counts(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.counts
     )
     columns = ("time", "event", "what", "set", "difference", "done_by", "seen_by")
-    return _section(words("counts"), _table(columns, rows, words) if rows else _paragraph(words("none")))
+    foot = free_mark_text(report.counts, words)
+    return _section(words("counts"), _table(columns, rows, words, foot=foot) if rows else _paragraph(words("none")))
 
 
 def _openings(report: DayReport, words: Words, zone: tzinfo | None) -> str:
@@ -164,7 +169,8 @@ def _openings(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for opening in report.openings
     )
     columns = ("time", "event", "roll", "point", "shooter", "open_for", "reason")
-    table = _table(columns, rows, words) if rows else ""
+    foot = free_mark_text([opening.row for opening in report.openings], words)
+    table = _table(columns, rows, words, foot=foot) if rows else ""
     return _section(words("openings"), _paragraph(openings_text(report, words)) + table)
 
 
@@ -185,20 +191,22 @@ def _changes(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.changes
     )
     columns = ("time", "event", "what", "dice", "reason", "asked_by", "done_by", "seen_by")
-    parts = [_paragraph(changes_text(report, words)), _table(columns, rows, words) if rows else ""]
+    foot = free_mark_text(report.changes, words)
+    parts = [_paragraph(changes_text(report, words)), _table(columns, rows, words, foot=foot) if rows else ""]
     broken = "".join(
         _cells(
             (
                 _time(row, zone),
                 _unbroken(str(row.seq)),
                 _what(row, words),
-                "<br>".join(escape(rule_text(rule, words)) for rule in row.against_rule),
+                "<br>".join(map(escape, rule_texts(row, words))),
             )
         )
         for row in report.against_rule
     )
     if broken:
-        table = _table(("time", "event", "what", "against_rule"), broken, words)
+        foot = free_mark_text(report.against_rule, words)
+        table = _table(("time", "event", "what", "against_rule"), broken, words, foot=foot)
         parts.append(f"<h3>{escape(words('broken_rules'))}</h3>\n{table}")
     return _section(words("changes"), "".join(parts))
 
@@ -219,10 +227,13 @@ def _void_throws(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.void_throws
     )
     columns = ("time", "event", "roll", "shooter", "reason", "set", "dice")
-    return _section(words("void_throws"), _table(columns, rows, words) if rows else _paragraph(words("none")))
+    foot = free_mark_text(report.void_throws, words)
+    return _section(
+        words("void_throws"), _table(columns, rows, words, foot=foot) if rows else _paragraph(words("none"))
+    )
 
 
-def _fairness(found: History, names: Sequence[str], words: Words) -> str:
+def _fairness(found: History, names: Sequence[str], unknown_rolls: int, words: Words) -> str:
     parts = []
     for name in names:
         count = found.rolls[name]
@@ -233,8 +244,8 @@ def _fairness(found: History, names: Sequence[str], words: Words) -> str:
             f'<div class="set">\n<h3>{escape(words("set"))} {escape(name)}</h3>\n<p{mark}>{said}</p>\n'
             f'<div class="plots">{plots}</div>\n</div>\n'
         )
-    if found.rolls_of_no_set and (parts or not names):
-        parts.append(_paragraph(words("fair_of_none", rolls=found.rolls_of_no_set)))
+    if said_of_none := unknown_rolls_text(unknown_rolls, words):
+        parts.append(_paragraph(said_of_none))
     return _section(words("fairness"), "".join(parts)) if parts else ""
 
 
@@ -285,9 +296,10 @@ def _cells(cells: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
 
 
-def _table(columns: Sequence[str], rows: str, words: Words, name: str = "") -> str:
+def _table(columns: Sequence[str], rows: str, words: Words, name: str = "", foot: str | None = None) -> str:
     head = "".join(f'<th class="{column}">{escape(words(column))}</th>' for column in columns)
-    return f'<table class="{name}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n'
+    said = "" if foot is None else f'<tfoot><tr><td colspan="{len(columns)}">{escape(foot)}</td></tr></tfoot>\n'
+    return f'<table class="{name}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n{said}</table>\n'
 
 
 def _section(title: str, content: str) -> str:
@@ -319,7 +331,14 @@ def _unbroken(text: str) -> str:
 
 
 def _page(
-    title: str, found: History, facts: Sequence[tuple[str, str]], content: str, words: Words, *, across: bool
+    title: str,
+    found: History,
+    facts: Sequence[tuple[str, str]],
+    content: str,
+    words: Words,
+    *,
+    across: bool,
+    first: str = "",
 ) -> str:
     head = [
         (words("table"), found.table or ""),
@@ -340,6 +359,8 @@ def _page(
         size="A4 landscape" if across else "A4",
         footer=_css_string(footer),
         title=escape(words(title)),
+        first=first,
+        fonts=_FONTS,
         facts=said,
         content=content,
         signatures=escape(words("signatures")),
@@ -353,6 +374,12 @@ def _css_string(text: str) -> str:
     return '"' + "".join(char if char.isalnum() or char in " -_.·" else f"\\{ord(char):x} " for char in text) + '"'
 
 
+# Those of Chinese last, for the letters that the others have not.
+_FONTS = (
+    '"Liberation Sans", "DejaVu Sans", Arial, "Noto Sans TC", "Noto Sans CJK TC", "Noto Sans HK", "PingFang TC", '
+    '"Microsoft JhengHei", sans-serif'
+)
+
 _PAGE = """<!DOCTYPE html>
 <html lang="$language">
 <head>
@@ -363,15 +390,11 @@ _PAGE = """<!DOCTYPE html>
 @page {
   size: $size;
   margin: 12mm 12mm 15mm;
-  @bottom-left { content: $footer; font: 8pt "Liberation Sans", Arial, sans-serif; }
-  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt "Liberation Sans", Arial, sans-serif; }
+  @bottom-left { content: $footer; font: 8pt $fonts; }
+  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt $fonts; }
 }
 * { box-sizing: border-box; }
-html {
-  font: 9.5pt/1.35 "Liberation Sans", "DejaVu Sans", Arial, "Noto Sans TC", "Noto Sans CJK TC", "PingFang TC",
-    "Microsoft JhengHei", sans-serif;
-  color: #000; background: #fff;
-}
+html { font: 9.5pt/1.35 $fonts; color: #000; background: #fff; }
 body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }
 h1 { font-size: 17pt; line-height: 1.15; margin: 0 0 .5rem; padding-bottom: .3rem; border-bottom: .2rem solid #000; }
 h2 { font-size: 11.5pt; margin: 1rem 0 .2rem; break-after: avoid; }
@@ -399,7 +422,7 @@ th { overflow-wrap: normal; word-break: keep-all; }
 .set { break-inside: avoid; }
 .plots { display: flex; gap: 1rem; }
 figure { flex: 1 1 50%; margin: .2rem 0; max-width: 28rem; }
-svg { display: block; width: 100%; }
+svg { display: block; width: 100%; font-family: inherit; }
 .signatures { break-inside: avoid; margin-top: 1.2rem; }
 .signatures td { border-left: .5pt solid #888; }
 .signatures .sign { height: 3.6rem; }
@@ -409,7 +432,7 @@ svg { display: block; width: 100%; }
 </head>
 <body>
 <h1>$title</h1>
-<dl>
+$first<dl>
 $facts</dl>
 <main>
 $content</main>

@@ -17,7 +17,10 @@ from device.dice_control.fairness import (
 )
 from device.dice_control.fairness_plot import bar_plot
 from device.dice_control.report_words import Words
+from device.dice_control.rule_judgement import by_article
 
+# Who signs a day's account.
+SIGNERS = ("boxman", "supervisor", "inspector")
 # Seqs that are named one by one in a sentence.
 _NAMED_MAX = 8
 
@@ -47,6 +50,10 @@ def dice_text(row: LogRow, words: Words) -> str:
     ways: dict[tuple[str, str], list[str]] = {}
     for move in row.moves:
         ways.setdefault((move.source, move.target), []).append(move.die)
+    if not ways and row.offered:
+        # The shooter kept what he had.
+        said = [words("offered_dice", dice=", ".join(row.offered))]
+        return "; ".join([*said, words("taken_dice", dice=", ".join(row.taken))] if row.taken else said)
     if not ways:
         return ", ".join(row.dice)
     return "; ".join(
@@ -63,15 +70,17 @@ def asked_text(row: LogRow, words: Words) -> str:
     return role if row.asked_by_name is None else f"{role} {row.asked_by_name}"
 
 
-def rule_text(broken: Mapping[str, str], words: Words) -> str:
-    """A rule that was broken: article and what the journal says of it."""
-    article = words("house") if broken["article"] == "house" else broken["article"]
-    return f"{article}: {broken['text']}"
+def rule_texts(row: LogRow, words: Words) -> list[str]:
+    """The rules that it breaks: each article, and what the journal says of it."""
+    return [
+        f"{words('house') if article == 'house' else article}: {' '.join(texts)}"
+        for article, texts in by_article(row.against_rule).items()
+    ]
 
 
 def against_text(row: LogRow, words: Words) -> str:
     """All rules that it breaks."""
-    return " ".join(rule_text(broken, words) for broken in row.against_rule)
+    return " ".join(rule_texts(row, words))
 
 
 def difference_text(row: LogRow, words: Words) -> str:
@@ -87,10 +96,16 @@ def difference_text(row: LogRow, words: Words) -> str:
     )
 
 
+def seconds_text(milliseconds: int) -> str:
+    """Seconds to the nearest tenth: "6.5"."""
+    tenths = (milliseconds + 50) // 100
+    return f"{tenths // 10}.{tenths % 10}"
+
+
 def open_text(row: LogRow, opening: Opening | None, words: Words) -> str:
     """For how long the lid was open; empty for what is no opening and no closing of one."""
     if row.open_ms is not None:
-        return words("seconds", number=f"{row.open_ms // 1000}.{row.open_ms % 1000 // 100}")
+        return words("seconds", number=seconds_text(row.open_ms))
     if opening is None:
         return ""
     return words("still_open" if opening.closed is None else "not_known")
@@ -111,6 +126,8 @@ def note_text(row: LogRow, words: Words) -> str:
     parts = [words("seen_at_start")] if row.initial else []
     parts += [f"{words('die', die=die)} {words('unsound', what=what)}" for die, what in sorted(row.unsound.items())]
     parts += [f"{name.replace('_', ' ')}: {said['showed']}" for name, said in sorted(row.instruments.items())]
+    if row.counted_by is not None:
+        parts.append(words("counted_by", source=row.counted_by))
     if row.text:
         parts.append(row.text)
     return "; ".join(parts)
@@ -122,7 +139,12 @@ def free_clock_text(rows: Sequence[LogRow], words: Words) -> str | None:
     if not seqs:
         return None
     named = ", ".join(seqs[:_NAMED_MAX]) + (" ..." if len(seqs) > _NAMED_MAX else "")
-    return words("free_clock", number=len(seqs), seqs=named)
+    return words.counted("free_clock", len(seqs), seqs=named)
+
+
+def free_mark_text(rows: Sequence[LogRow], words: Words) -> str | None:
+    """What the question mark means, for the foot of a table of these rows; None where none has one."""
+    return words("free_mark") if any(row.clock == "free" for row in rows) else None
 
 
 # The day's account
@@ -165,8 +187,19 @@ ACCOUNT: Sequence[tuple[str, Sequence[tuple[str, _Figure]]]] = (
 )
 
 
+def day_text(report: DayReport, words: Words) -> str:
+    """Whether the day is over by the journal, has not ended yet, or has not even begun."""
+    if report.is_over:
+        return words("is_over", day=report.journal_day)
+    if report.journal_day is None or report.journal_day == report.day.date:
+        return words("not_over")
+    return words("not_begun", time=f"{report.day.begins:%H:%M}", day=report.journal_day)
+
+
 def balance_text(report: DayReport, words: Words) -> list[str]:
-    """Whether the account balances, and what it is that does not."""
+    """Whether the account balances, and what it is that does not; or that dice rolled of which there is none."""
+    if report.lacks_dice:
+        return [words.counted("no_dice_recorded", report.unknown_rolls)]
     total = report.total
     key = "balances" if report.balances else "balances_not"
     said = words(
@@ -205,16 +238,16 @@ def openings_text(report: DayReport, words: Words) -> str:
     """How often the reserve was opened, and how often without a reason or with a late one."""
     return words(
         "openings_sum",
-        number=len(report.openings),
+        openings=words.counted("openings_number", len(report.openings)),
         unexplained=len(report.unexplained),
-        late=len(report.explained_late),
+        late=words.counted("openings_late", len(report.explained_late)),
     )
 
 
 def changes_text(report: DayReport, words: Words) -> str:
     """How often dice were changed, and how often against the rules."""
     broken = sum(1 for row in report.changes if row.against_rule)
-    return words("changes_sum", number=len(report.changes), broken=broken)
+    return words.counted("changes_sum", len(report.changes), broken=broken)
 
 
 # Are they fair
@@ -222,7 +255,7 @@ def changes_text(report: DayReport, words: Words) -> str:
 
 def fairness_text(count: RollCount, words: Words) -> list[str]:
     """What the rolls of a set say: how many, the two probabilities, and the mark or that there is none."""
-    rolls = words("fair_rolls", rolls=count.rolls)
+    rolls = words.counted("fair_rolls", count.rolls)
     said = [
         _chance_text(compare_faces(count.faces), words("faces"), words),
         _chance_text(compare_totals(count.totals), words("totals"), words),
@@ -240,7 +273,7 @@ def fairness_text(count: RollCount, words: Words) -> list[str]:
     elif count.rolls < ROLLS_PER_LOOK:
         last = words("fair_before", pace=ROLLS_PER_LOOK)
     else:
-        last = words("fair_unmarked", looks=count.rolls // ROLLS_PER_LOOK, pace=ROLLS_PER_LOOK)
+        last = words.counted("fair_unmarked", count.rolls // ROLLS_PER_LOOK, pace=ROLLS_PER_LOOK)
     return [rolls, *said, last]
 
 
@@ -250,9 +283,14 @@ def _chance_text(comparison: Comparison, what: str, words: Words) -> str:
     return words("fair_chance", what=what, probability=f"{comparison.probability:.2g}")
 
 
+def unknown_rolls_text(number: int, words: Words) -> str | None:
+    """How many rolls count for no set; None where every roll counts for one."""
+    return words.counted("fair_of_none", number) if number else None
+
+
 def fairness_plots(count: RollCount, words: Words) -> tuple[str, str]:
     """Two SVG pictures of a set's rolls: faces, and totals."""
-    about = words("plot_about", rolls=count.rolls)
+    about = words("plot_about", rolls=words.counted("fair_rolls", count.rolls))
     return (
         bar_plot(compare_faces(count.faces), FACES, words("faces"), about),
         bar_plot(compare_totals(count.totals), TOTALS, words("totals"), about),

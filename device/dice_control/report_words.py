@@ -27,6 +27,10 @@ class Words:
         """The word or phrase of a key, its parts put in. Raises KeyError for a key that there is none of."""
         return WORDS[key][self._place].format(**parts)
 
+    def counted(self, key: str, number: int, **parts: object) -> str:
+        """The phrase of a key with `number` in it: that of `key.one` where it is 1. Raises KeyError."""
+        return self(f"{key}.one" if number == 1 else key, number=number, **parts)
+
     def of(self, group: str, name: str) -> str:
         """The word of `group.name`; the name itself where there is no word, such as for what a later version says."""
         said = WORDS.get(f"{group}.{name}")
@@ -88,6 +92,7 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
     "open_s": ("Open (s)", "Abierta (s)", "Aberta (s)", "開啟 (秒)"),
     "belongs_to": ("Belongs to event", "Del evento", "Do evento", "所屬事件"),
     "note": ("Note", "Nota", "Nota", "備註"),
+    "alert": ("Alert", "Alerta", "Alerta", "警報"),
     "section": ("Section", "Sección", "Secção", "部分"),
     "item": ("Item", "Concepto", "Rubrica", "項目"),
     "value": ("Value", "Valor", "Valor", "數值"),
@@ -192,6 +197,14 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
     "not_known": ("not known", "no consta", "não consta", "不詳"),
     "of_event": ("event {seq}", "evento {seq}", "evento {seq}", "事件 {seq}"),
     "die": ("die {die}", "dado {die}", "dado {die}", "骰子 {die}"),
+    "offered_dice": ("offered: {dice}", "ofrecidos: {dice}", "apresentados: {dice}", "供選擇：{dice}"),
+    "taken_dice": ("taken: {dice}", "tomados: {dice}", "tomados: {dice}", "選取：{dice}"),
+    "counted_by": (
+        "by the rules this throw is read ({source}); in the log it is void",
+        "según las normas esta tirada se lee ({source}); en el registro es nula",
+        "segundo as regras este lançamento é lido ({source}); no registo é nulo",
+        "按規則此次擲骰應予讀取（{source}）；日誌記為無效",
+    ),
     "unsound": ("unsound: {what}", "defectuoso: {what}", "defeituoso: {what}", "不合格：{what}"),
     "differs": (
         "die {die}: by the log {log}, seen {seen}",
@@ -289,11 +302,35 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "Neste dia nada se fez com dados ou reserva.",
         "當日沒有任何骰子或備用骰盒的事件。",
     ),
+    "no_dice_recorded": (
+        "NO SET OF DICE WAS RECORDED: {number} rolls on this day, with dice that the log does not know.",
+        "NO CONSTA NINGÚN JUEGO DE DADOS: {number} tiradas en este día, con dados que el registro no conoce.",
+        "NÃO CONSTA NENHUM JOGO DE DADOS: {number} lançamentos neste dia, com dados que o registo não conhece.",
+        "沒有任何骰組的記錄：當日擲骰 {number} 次，所用骰子不在日誌中。",
+    ),
+    "no_dice_recorded.one": (
+        "NO SET OF DICE WAS RECORDED: {number} roll on this day, with dice that the log does not know.",
+        "NO CONSTA NINGÚN JUEGO DE DADOS: {number} tirada en este día, con dados que el registro no conoce.",
+        "NÃO CONSTA NENHUM JOGO DE DADOS: {number} lançamento neste dia, com dados que o registo não conhece.",
+        "沒有任何骰組的記錄：當日擲骰 {number} 次，所用骰子不在日誌中。",
+    ),
+    "not_begun": (
+        "This day begins at {time}; the table is still in the gaming day {day}.",
+        "Este día empieza a las {time}; la mesa está aún en el día de juego {day}.",
+        "Este dia começa às {time}; a mesa está ainda no dia de jogo {day}.",
+        "當日於 {time} 開始；賭枱仍在博彩日 {day}。",
+    ),
     "not_over": (
-        "Provisional: the journal ends before this day does.",
-        "Provisional: el diario termina antes que este día.",
-        "Provisório: o diário termina antes deste dia.",
-        "暫定：記錄在當日結束前已完結。",
+        "Provisional: this day is not over; the journal ends before it does.",
+        "Provisional: este día no ha terminado; el diario termina antes.",
+        "Provisório: este dia não terminou; o diário termina antes.",
+        "暫定：當日尚未結束，記錄在此之前已完結。",
+    ),
+    "is_over": (
+        "This day is over; the journal ends in the gaming day {day}.",
+        "Este día ha terminado; el diario acaba en el día de juego {day}.",
+        "Este dia terminou; o diário acaba no dia de jogo {day}.",
+        "當日已結束；記錄至博彩日 {day}。",
     ),
     "free_clock": (
         "The clock was not synced at {number} events ({seqs}): their order is certain, their times are not.",
@@ -301,19 +338,51 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "O relógio não estava sincronizado em {number} eventos ({seqs}): a ordem é certa, a hora não.",
         "有 {number} 個事件（{seqs}）的時鐘未同步：次序確定，時間不確定。",
     ),
+    "free_clock.one": (
+        "The clock was not synced at {number} event ({seqs}): its order is certain, its time is not.",
+        "El reloj no estaba sincronizado en {number} evento ({seqs}): su orden es cierto, su hora no.",
+        "O relógio não estava sincronizado em {number} evento ({seqs}): a ordem é certa, a hora não.",
+        "有 {number} 個事件（{seqs}）的時鐘未同步：次序確定，時間不確定。",
+    ),
+    "free_mark": (
+        "? = the clock was not synced: the order is certain, the time is not.",
+        "? = el reloj no estaba sincronizado: el orden es cierto, la hora no.",
+        "? = o relógio não estava sincronizado: a ordem é certa, a hora não.",
+        "? = 時鐘未同步：次序確定，時間不確定。",
+    ),
     "counts": ("Counts", "Recuentos", "Contagens", "點算"),
     "openings": ("Openings of the reserve", "Aperturas de la reserva", "Aberturas da reserva", "備用骰盒的開啟"),
     "openings_sum": (
-        "{number} openings; {unexplained} not explained; {late} explained late by a supervisor.",
-        "{number} aperturas; {unexplained} sin explicar; {late} explicadas tarde por el jefe de mesa.",
-        "{number} aberturas; {unexplained} sem explicação; {late} explicadas tarde pelo supervisor.",
-        "共開啟 {number} 次；{unexplained} 次未有說明；{late} 次由主管補充說明。",
+        "{openings}; {unexplained} not explained; {late}.",
+        "{openings}; {unexplained} sin explicar; {late}.",
+        "{openings}; {unexplained} sem explicação; {late}.",
+        "{openings}；{unexplained} 次未有說明；{late}。",
+    ),
+    "openings_number": ("{number} openings", "{number} aperturas", "{number} aberturas", "共開啟 {number} 次"),
+    "openings_number.one": ("{number} opening", "{number} apertura", "{number} abertura", "共開啟 {number} 次"),
+    "openings_late": (
+        "{number} explained late by a supervisor",
+        "{number} explicadas tarde por el jefe de mesa",
+        "{number} explicadas tarde pelo supervisor",
+        "{number} 次由主管補充說明",
+    ),
+    "openings_late.one": (
+        "{number} explained late by a supervisor",
+        "{number} explicada tarde por el jefe de mesa",
+        "{number} explicada tarde pelo supervisor",
+        "{number} 次由主管補充說明",
     ),
     "changes": ("Changes of dice", "Cambios de dados", "Mudanças de dados", "換骰"),
     "changes_sum": (
         "{number} changes of dice; {broken} against the rules.",
         "{number} cambios de dados; {broken} contra las normas.",
         "{number} mudanças de dados; {broken} contra as regras.",
+        "共換骰 {number} 次；{broken} 次違反規則。",
+    ),
+    "changes_sum.one": (
+        "{number} change of dice; {broken} against the rules.",
+        "{number} cambio de dados; {broken} contra las normas.",
+        "{number} mudança de dados; {broken} contra as regras.",
         "共換骰 {number} 次；{broken} 次違反規則。",
     ),
     "broken_rules": ("Against the rules", "Contra las normas", "Contra as regras", "違反規則"),
@@ -329,7 +398,8 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
     ),
     "faces": ("Faces", "Caras", "Faces", "各面"),
     "totals": ("Totals", "Totales", "Somas", "總數"),
-    "fair_rolls": ("{rolls} rolls", "{rolls} tiradas", "{rolls} lançamentos", "擲 {rolls} 次"),
+    "fair_rolls": ("{number} rolls", "{number} tiradas", "{number} lançamentos", "擲 {number} 次"),
+    "fair_rolls.one": ("{number} roll", "{number} tirada", "{number} lançamento", "擲 {number} 次"),
     "fair_chance": (
         "{what}: chance gives this or worse with p = {probability}",
         "{what}: el azar da esto o peor con p = {probability}",
@@ -349,10 +419,16 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "擲滿 {pace} 次後首次檢視",
     ),
     "fair_unmarked": (
-        "no mark in {looks} looks, one each {pace} rolls",
-        "sin señal en {looks} revisiones, una cada {pace} tiradas",
-        "sem sinal em {looks} exames, um por {pace} lançamentos",
-        "每 {pace} 次檢視一次，共 {looks} 次，沒有異常",
+        "no mark in {number} looks, one each {pace} rolls",
+        "sin señal en {number} revisiones, una cada {pace} tiradas",
+        "sem sinal em {number} exames, um por {pace} lançamentos",
+        "每 {pace} 次檢視一次，共 {number} 次，沒有異常",
+    ),
+    "fair_unmarked.one": (
+        "no mark in {number} look, one each {pace} rolls",
+        "sin señal en {number} revisión, una cada {pace} tiradas",
+        "sem sinal em {number} exame, um por {pace} lançamentos",
+        "每 {pace} 次檢視一次，共 {number} 次，沒有異常",
     ),
     "fair_mark": (
         "ADVICE: {what}: chance alone is an unlikely explanation (look {look}, after {rolls} rolls: "
@@ -365,16 +441,22 @@ WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "請檢查骰子。",
     ),
     "fair_of_none": (
-        "{rolls} rolls while no set was known to be in play.",
-        "{rolls} tiradas sin que constara un juego de dados en uso.",
-        "{rolls} lançamentos sem jogo de dados conhecido em uso.",
-        "有 {rolls} 次擲骰沒有已知的使用中骰組。",
+        "{number} rolls while no set was known to be in play.",
+        "{number} tiradas sin que constara un juego de dados en uso.",
+        "{number} lançamentos sem jogo de dados conhecido em uso.",
+        "有 {number} 次擲骰沒有已知的使用中骰組。",
+    ),
+    "fair_of_none.one": (
+        "{number} roll while no set was known to be in play.",
+        "{number} tirada sin que constara un juego de dados en uso.",
+        "{number} lançamento sem jogo de dados conhecido em uso.",
+        "有 {number} 次擲骰沒有已知的使用中骰組。",
     ),
     "plot_about": (
-        "{rolls} rolls; bars: thrown, lines: expected",
-        "{rolls} tiradas; barras: lanzado, líneas: esperado",
-        "{rolls} lançamentos; barras: lançado, linhas: esperado",
-        "擲 {rolls} 次；柱：實際，線：預期",
+        "{rolls}; bars: thrown, lines: expected",
+        "{rolls}; barras: lanzado, líneas: esperado",
+        "{rolls}; barras: lançado, linhas: esperado",
+        "{rolls}；柱：實際，線：預期",
     ),
     # Signatures
     "signatures": ("Signatures", "Firmas", "Assinaturas", "簽署"),

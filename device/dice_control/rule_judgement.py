@@ -1,10 +1,9 @@
 """Where dice, or what is done with them, break a rule: named with its article, never prevented."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import DiceRules
-from device.dice_control.dice_state import DiceSet, DiceState
+from device.dice_control.dice_state import IN_PLAY, DiceSet, DiceState
 
 Broken = dict[str, str]
 
@@ -12,7 +11,7 @@ Broken = dict[str, str]
 def set_unfit(rules: DiceRules, name: str, dice_set: DiceSet, session: int, number: int) -> Iterator[Broken]:
     """What keeps a set of which `number` dice are at hand from serving in a session, apart from its inspection."""
     if not rules.in_set.holds(number):
-        text = f"Set {name} has {number} dice at hand; the rules ask for {rules.in_set.said()}."
+        text = f"Set {name} has {dice_number(number)} at hand; the rules ask for {rules.in_set.said()}."
         yield _broken("in_set", rules.in_set.article, text)
     if rules.serials.required and dice_set.numbered_by != "serial":
         yield _broken("serials", rules.serials.article, f"The dice of set {name} have no serial numbers.")
@@ -55,24 +54,73 @@ def back_unchecked(rules: DiceRules, name: str, dice: Iterable[str]) -> Iterator
         yield _broken("after_floor", rules.after_floor.article, text)
 
 
-def change_forbidden(rules: DiceRules, reason: str, context: Context) -> Iterator[Broken]:
-    """A change of dice for a reason for which there may be none now."""
-    change = rules.changes[reason]
-    during_series = context.point is not None
-    if not (change.during_series if during_series else change.come_out):
-        when = f"during the series for point {context.point}" if during_series else "before the come-out throw"
-        yield _broken("change", change.article, f"No change of dice ({reason.replace('_', ' ')}) {when}.")
+def change_forbidden(rules: DiceRules, reason: str, point: int | None, *, fell: bool = False) -> Iterator[Broken]:
+    """A change of dice for a reason for which there may be none while the point is `point` (None: on the come-out).
+
+    `fell`: by the log a die of the set is off the table since this series; without one, nothing is believed that only
+    a fallen die allows. For a reason that is none for a change, such as a count, it is judged as the boxman's order.
+    """
+    change = rules.changes.get(reason, rules.changes["boxman_order"])
+    said, when = reason.replace("_", " "), "before the come-out throw"
+    if point is not None:
+        when = f"during the series for point {point}"
+    if not (change.come_out if point is None else change.during_series):
+        yield _broken("change", change.article, f"No change of dice ({said}) {when}.")
+    elif (
+        reason == "die_off_table" and point is not None and not fell and not rules.changes["boxman_order"].during_series
+    ):
+        text = f"No change of dice ({said}) {when}: by the log no die left the table in it."
+        yield _broken("change", change.article, text)
 
 
-def too_few_offered(rules: DiceRules, name: str, dice_set: DiceSet, number: int, reason: str) -> Iterator[Broken]:
-    """Fewer dice before the shooter than the rules ask for."""
-    if reason == "die_off_table":
+def lid_shut(state: DiceState, made: Iterable[Mapping[str, str]], opening: int | None) -> Iterator[Broken]:
+    """Dice that left the reserve or came into it while no opening of its lid is known to which that belongs."""
+    if state.reserve_open is False and opening is None and any("reserve" in (m["from"], m["to"]) for m in made):
+        yield _broken("lid_shut", "house", "Dice left or entered the reserve, but its lid was not opened.")
+
+
+def uncounted_correction(name: str, dice: list[str]) -> Broken:
+    """Dice whose places in the log were corrected although no count had seen them there."""
+    saw = "it" if len(dice) == 1 else "them"
+    text = f"{named(dice)} of set {name} put elsewhere in the log without a count that saw {saw} there."
+    return _broken("correction", "house", text)
+
+
+def back_after_end(name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
+    """Dice that are spoken of as lost or there although they were withdrawn or cancelled, which is final."""
+    if final := [die for die in dice if dice_set.dice[die].taken_away]:
+        were = "was" if len(final) == 1 else "were"
+        yield _broken("final", "house", f"{named(final)} of set {name} {were} withdrawn or cancelled before.")
+
+
+def sound_after_fault(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
+    """Dice that are called sound and were found unsound before."""
+    for die in dice:
+        if (fault := dice_set.dice[die].fault) is not None:
+            text = f"Die {die} of set {name} called sound; unsound before: {fault.removesuffix('.')}."
+            yield _broken("sound", rules.inspection.article, text)
+
+
+def too_few_offered(
+    rules: DiceRules, name: str, dice_set: DiceSet, number: int, reason: str, *, fell: bool
+) -> Iterator[Broken]:
+    """Fewer dice before the shooter than the rules ask for; `fell` as in `change_forbidden`."""
+    if reason == "die_off_table" and fell:
         # He chooses among those that are left.
         return
     asked = max(len(dice_set.dice), rules.offered.minimum) if rules.offered.whole_set else rules.offered.minimum
     if number < asked:
-        text = f"{number} dice of set {name} were offered; the rules ask for {asked}."
+        were = "was" if number == 1 else "were"
+        text = f"{dice_number(number)} of set {name} {were} offered; the rules ask for {asked}."
         yield _broken("offered", rules.offered.article, text)
+
+
+def reserve_wrong(rules: DiceRules, name: str, seen: Mapping[str, list[str]]) -> Iterator[Broken]:
+    """A reserve that an opening count finds too small or too large, once two dice are in play."""
+    number = len(seen.get("reserve", []))
+    if len(seen.get("play", [])) == IN_PLAY and not rules.in_reserve.holds(number):
+        text = f"Set {name} has {dice_number(number)} in the reserve; the rules ask for {rules.in_reserve.said()}."
+        yield _broken("in_reserve", rules.in_reserve.article, text)
 
 
 def too_many_at_table(rules: DiceRules, state: DiceState, name: str, coming: int) -> Iterator[Broken]:
@@ -103,6 +151,19 @@ def inspection_short(
             if instrument not in used:
                 text = f"Inspected without the {instrument.replace('_', ' ')}."
                 yield _broken(f"instrument:{instrument}", rules.inspection.instruments_article, text)
+
+
+def by_article(broken: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
+    """The texts of what was broken under their articles, each article once."""
+    texts: dict[str, list[str]] = {}
+    for wrong in broken:
+        texts.setdefault(wrong["article"], []).append(wrong["text"])
+    return texts
+
+
+def dice_number(number: int) -> str:
+    """ "1 die" or "4 dice"."""
+    return "1 die" if number == 1 else f"{number} dice"
 
 
 def named(dice: list[str]) -> str:

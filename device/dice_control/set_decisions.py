@@ -9,14 +9,18 @@ from device.dice_control.action_facts import (
     check_dice,
     check_in_play,
     coming_session,
+    fell,
     find_set,
     game_facts,
     moves,
-    opening_seq,
+    opening_facts,
+    point_now,
     signatures,
+    touches_play,
 )
 from device.dice_control.dice_context import Context
-from device.dice_control.dice_state import DiceState
+from device.dice_control.dice_state import AT_TABLE, SERVING, DiceState
+from device.dice_control.names import folded, same_name
 from engine_lite.refusal import Refused
 
 Entry = tuple[str, dict[str, Any]]
@@ -31,14 +35,17 @@ REMOVED_FROM = {
     "cancelled": ("store", "withdrawn"),
     "destroyed": ("store", "withdrawn", "cancelled"),
 }
+# From where too, if they are named one by one: a lost die is given up.
+GIVEN_UP = ("cancelled", "destroyed")
 
 
 def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
     """A set arrives in the store."""
     name, number, serials = parts["set"], parts["dice"], parts.get("serials")
-    if name in state.sets:
-        known = state.sets[name]
-        raise Refused("set_exists", f"set {name} was received already, with {len(known.dice)} dice; name it otherwise")
+    for other, known in state.sets.items():
+        if same_name(name, other):
+            number = len(known.dice)
+            raise Refused("set_exists", f"set {other} was received already, with {number} dice; name it otherwise")
     if len(state.sets) >= SETS_MAX:
         raise Refused("too_many_sets", f"the log holds {SETS_MAX} sets, and no more")
     if serials is not None:
@@ -62,12 +69,13 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
 
 
 def _check_new_serials(state: DiceState, serials: list[str], maker: str) -> None:
+    new = {folded(serial) for serial in serials}
     for name, dice_set in state.sets.items():
-        if dice_set.numbered_by != "serial" or dice_set.maker.casefold() != maker.casefold():
+        if dice_set.numbered_by != "serial" or not same_name(dice_set.maker, maker):
             continue
-        for serial in serials:
-            if serial in dice_set.dice:
-                where = PLACE_WORDS[dice_set.dice[serial].place]
+        for serial, die in dice_set.dice.items():
+            if folded(serial) in new:
+                where = PLACE_WORDS[die.place]
                 raise Refused("serial_exists", f"serial {serial} of {dice_set.maker} is {where} already, in set {name}")
 
 
@@ -102,6 +110,7 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
         # Which die it was is not said, so it may be any of them.
         unsound = {die: "; ".join(failed) for die in dice}
     sound = [die for die in dice if die not in unsound]
+    broken += judge.sound_after_fault(rules, name, dice_set, sound)
     returning = all(dice_set.dice[die].place == "inspection" for die in dice)
     broken += judge.inspection_short(rules, checks, instruments, returning=returning)
     then = parts.get("then")
@@ -110,6 +119,9 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
     targets = {} if then is None else dict.fromkeys(dice if then == "withdrawn" else sound, then)
     check_in_play(state, name, targets)
     reason = parts.get("reason", "die_off_table" if returning else "new_set")
+    made = moves(name, dice_set, targets)
+    if touches_play(made):
+        broken += change_wrong(state, name, context, reason, {})
     in_reserve = then == "reserve" or any(dice_set.dice[die].place == "reserve" for die in dice)
     data = _facts("inspect", state, name, parts, context, reason, reserve=in_reserve)
     data |= {
@@ -120,9 +132,9 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
         "not_checked": [check for check in rules.checks if check not in checks],
         "instruments": instruments,
         "edges_hundredths_mm": edges,
-        "moves": moves(name, dice_set, targets),
+        "moves": made,
     }
-    return "dice_set_inspected", against(data, broken)
+    return "dice_set_inspected", deed(state, data, broken)
 
 
 def place(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -136,14 +148,19 @@ def place(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     broken += judge.too_many_at_table(context.rules, state, name, len(coming))
     data = _facts("place", state, name, parts, context, "new_set", reserve=True)
     data["moves"] = moves(name, dice_set, dict.fromkeys(coming, "reserve"))
-    return "dice_set_placed", against(data, broken)
+    return "dice_set_placed", deed(state, data, broken)
 
 
 def count(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """Dice are counted where they lie; what differs from the log is named die by die, and nothing is moved."""
+    """Dice are counted where they lie; what differs from the log is named die by die, and nothing is moved.
+
+    At closing every die is to be accounted for, those on the floor and under inspection too. A count of a set that is
+    not at the table is no reason to open the reserve.
+    """
     name, dice_set = find_set(state, parts)
     seen: dict[str, list[str]] = {place: list(dice) for place, dice in parts["seen"].items()}
-    expected = {place: dice_set.at(place) for place in dict.fromkeys((*seen, "reserve", "play", "offered"))}
+    counted = AT_TABLE if parts["count"] == "closing" else SERVING
+    expected = {place: dice_set.at(place) for place in dict.fromkeys((*seen, *counted))}
     expected = {place: dice for place, dice in expected.items() if dice or place in seen}
     seen_at = {die: place for place, dice in seen.items() for die in dice}
     expected_at = {die: place for place, dice in expected.items() for die in dice}
@@ -154,9 +171,13 @@ def count(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     difference += [
         {"die": die, "log": None, "seen": place} for die, place in seen_at.items() if die not in dice_set.dice
     ]
-    data = _facts("count", state, name, parts, context, "count", reserve=True)
+    at_table = bool(dice_set.at(*AT_TABLE))
+    if at_table and not difference and not seen_at:
+        raise Refused("nothing_counted", f"the count sees no die of set {name}; say where they are seen")
+    data = _facts("count", state, name, parts, context, "count", reserve=at_table)
     data |= {"count": parts["count"], "seen": seen, "expected": expected, "difference": difference, "moves": []}
-    return "dice_counted", data
+    broken = judge.reserve_wrong(context.rules, name, seen) if parts["count"] == "opening" else []
+    return "dice_counted", against(data, list(broken))
 
 
 def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -167,7 +188,7 @@ def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entr
     name, dice_set = find_set(state, parts)
     to = parts["to"]
     dice = parts.get("dice", dice_set.at(*REMOVED_FROM[to]))
-    check_dice(state, name, dice, REMOVED_FROM[to])
+    check_dice(state, name, dice, (*REMOVED_FROM[to], "missing") if to in GIVEN_UP else REMOVED_FROM[to])
     if not dice:
         wanted = ", ".join(PLACE_WORDS[place] for place in REMOVED_FROM[to])
         raise Refused("wrong_place", f"no die of set {name} is {wanted}, so none can go {_going(to)}")
@@ -175,9 +196,27 @@ def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entr
     if "dice" not in parts and to in ("store", "withdrawn"):
         targets |= dict.fromkeys(dice_set.at("floor"), "missing")
     from_reserve = any(dice_set.dice[die].place == "reserve" for die in dice)
+    made = moves(name, dice_set, targets)
+    broken: list[judge.Broken] = []
+    all_go = all(die in dice for die in dice_set.at(*SERVING))
+    if touches_play(made) and not (all_go and parts["reason"] == "closing"):
+        broken += change_wrong(state, name, context, parts["reason"], {})
     data = _facts("remove", state, name, parts, context, parts["reason"], reserve=from_reserve)
-    data |= {"to": to, "moves": moves(name, dice_set, targets)}
-    return "dice_set_moved", data
+    data |= {"to": to, "moves": made}
+    return "dice_set_moved", deed(state, data, broken)
+
+
+def change_wrong(
+    state: DiceState, name: str, context: Context, reason: str, targets: Mapping[str, str]
+) -> list[judge.Broken]:
+    """What is wrong with a change of dice for this reason now."""
+    fallen = fell(state, name, context, targets)
+    return list(judge.change_forbidden(context.rules, reason, point_now(context), fell=fallen))
+
+
+def deed(state: DiceState, data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
+    """The data of an event that moves dice, with the rules that it breaks, the lid that was not opened among them."""
+    return against(data, [*broken, *judge.lid_shut(state, data["moves"], data["opening"])])
 
 
 def against(data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
@@ -195,7 +234,7 @@ def _facts(
     *,
     reserve: bool,
 ) -> dict[str, Any]:
-    said = {"set": name, "reason": reason, "opening": opening_seq(state, reserve=reserve)}
+    said = {"set": name, "reason": reason} | opening_facts(state, reason, reserve=reserve)
     return game_facts(action, parts, context) | said | signatures(state, parts, context)
 
 

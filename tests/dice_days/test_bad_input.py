@@ -144,7 +144,10 @@ def test_a_sixth_die_that_the_rules_do_not_want_is_recorded_as_against_them(tabl
     table.receive("S", 6)
     placed = table.dice("place", set="S")
     text = table.acknowledge(f"against_rule:{placed}")
-    assert text.startswith("Against pe-1999: Set S has 6 dice at hand; the rules ask for 5 (art. 2.b).")
+    assert text == (
+        "Against pe-1999: Set S has 6 dice at hand; the rules ask for 5; "
+        "set S came to the table while set A was there: 10 dice; the rules ask for 5 (art. 2.b)."
+    )
     table.dice("remove", set="S", to="withdrawn", reason="new_set")
 
 

@@ -28,7 +28,7 @@ def test_a_day_in_chile(tmp_path: Path) -> None:
             *next_session(table),
         ]
         assert table.log() == expected
-        assert (table.alerts(), table.dice_state["openings"]) == ([], [])
+        assert (table.alerts(), table.dice_state["openings"]) == (["dice_missing"], []), "die 5 of set A is still lost"
         assert table.status() == {
             "A": "missing: 5; withdrawn: 1, 2, 3, 4, 6",
             "B": "in the store: 1, 2, 3, 4, 5",
@@ -66,7 +66,7 @@ def test_a_day_in_chile(tmp_path: Path) -> None:
         for line in (
             "La cuenta cuadra: 0 + 11 − 0 = 11.",
             "7 cambios de dados; 1 contra las normas.",
-            "12 aperturas; 0 sin explicar; 1 explicadas tarde por el jefe de mesa.",
+            "12 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
             assert f"{line}\n" in report
 
@@ -211,7 +211,6 @@ def new_set(table: DiceTable) -> list[str]:
         "1.3 Dice inspected | B | 1, 2, 3, 4, 5 | new set",
         "1.3 Reserve opened o8 | new set (Ana)",
         "1.3 Withdrawn | A | 2, 6: in play > withdrawn; 3, 4: in the reserve > withdrawn | new set | of o8",
-        "1.3 Alert over dice_missing:A",
         "1.3 Alert over set_to_replace:A",
         "1.3 Set brought to the table | B | 1, 2, 3, 4, 5: in the store > in the reserve | new set | of o8",
         "1.3 Dice change | B | 1, 2: in the reserve > in play | new set | boxman Ana | of o8",

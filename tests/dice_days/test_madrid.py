@@ -72,7 +72,7 @@ def test_a_day_in_madrid(tmp_path: Path) -> None:
         for line in (
             "La cuenta cuadra: 0 + 18 − 6 = 12.",
             "7 cambios de dados; 2 contra las normas.",
-            "11 aperturas; 0 sin explicar; 1 explicadas tarde por el jefe de mesa.",
+            "11 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
             assert f"{line}\n" in report
 
@@ -244,13 +244,13 @@ def unexplained(table: DiceTable) -> list[str]:
     with table.reserve() as lid:
         pass
     table.alert(f"reserve_unexplained:{lid}")
-    table.dice("explain", reason="count", as_="supervisor", done_by=SUPERVISOR, note="the lid was tried")
+    table.dice("explain", reason="boxman_order", as_="supervisor", done_by=SUPERVISOR, note="the lid was tried")
     table.no_alert(f"reserve_unexplained:{lid}")
     return [
-        "1.3 Reserve opened o8 | count (Eva), explained late by a supervisor",
+        "1.3 Reserve opened o8 | boxman's order (Eva), explained late by a supervisor",
         "1.3 Reserve closed | of o8",
         "1.3 ALERT reserve_unexplained:o8",
-        "1.3 Opening explained | count | of o8 | the lid was tried | Eva",
+        "1.3 Opening explained | boxman's order | of o8 | the lid was tried | Eva",
         "1.3 Alert over reserve_unexplained:o8",
     ]
 

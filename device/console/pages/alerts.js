@@ -14,28 +14,84 @@ import {
   setAvailable,
   state,
 } from "./console_state.js";
-import { addDialog, closeAfter, openOverlay } from "./dialogs.js";
+import { addDialog, closeAfter, closeOverlay, openOverlay } from "./dialogs.js";
+import { waitingOpenings } from "./dice_words.js";
 import { letterPad, tidied, withLetter } from "./letter_pad.js";
+import { resultsNeed } from "./main_screen.js";
+import { askWhy, openingInQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { element } from "./terminal.js";
 
 // How many of the names that acknowledged before are offered to be touched.
 const NAMES_MAX = 4;
+// Of the column's height, what alerts may take from what needs it too.
+const SHARE = 0.35;
+// Alerts that say of the open reserve what its question asks about.
+const RESERVE_OPEN = ["reserve_left_open", "reserve_open_during_roll", "reserve_open_while_closed"];
 
 let chosen = null; // the alert that the dialog is about, as it was when it was touched
 let names = []; // who acknowledged on this page, the last one first
+let countBelow = () => {}; // brings the button that turns the page up to date
 
 const isRaised = (alert) => alert.can_acknowledge && !alert.acknowledged_by;
 const words = ({ code, text }) => TEXT.alerts[code]?.(text) ?? sentence(named(text));
 /** The dialog's alert as the terminal has it now; none once it was put right. */
 const current = () => state.alerts.find(({ id }) => id === chosen.id);
 
+/** The opening of the reserve that an alert is about, while it still waits for a reason. */
+function openingOf({ id, code }) {
+  if (code === "reserve_unexplained") return waitingOpenings().find(({ seq }) => id === `${code}:${seq}`);
+  return RESERVE_OPEN.includes(code) ? waitingOpenings().find(({ closed }) => closed === null) : undefined;
+}
+
+/** Whether something else on the screen says it already: the banner of a correction, the question about the lid. */
+function isSaidElsewhere({ code }) {
+  if (code === "correcting") return state.correcting;
+  return code === "reserve_open" && openingInQuestion()?.closed === null;
+}
+
 export function renderAlerts() {
-  draw("alerts", [state.alerts, state.correcting, rulesRead], () => {
-    // The banner over everything says it of a correction.
-    const told = state.alerts.filter(({ code }) => code !== "correcting" || !state.correcting);
+  const told = state.alerts.filter((alert) => !isSaidElsewhere(alert));
+  draw("alerts", [told, told.map((alert) => openingOf(alert)?.seq), rulesRead], () => {
     byId("alert-list").replaceChildren(...told.map(alertRow));
+    fit();
   });
+}
+
+/**
+ * The texts stand whole as long as what is below them has the room that it needs. Where they do not fit, the first one
+ * still stands whole, of the others as much as says what they are about, and no row is cut through.
+ */
+function fit() {
+  const list = byId("alert-list");
+  const first = list.firstElementChild;
+  if (first === null) return;
+  const place = list.scrollTop;
+  byId("alerts-more").hidden = true;
+  list.classList.remove("cut");
+  const giveHeight = (height) => byId("alerts").style.setProperty("max-height", `${height}px`);
+  giveHeight(Math.max(SHARE * byId("work").clientHeight, first.offsetHeight, roomForAlerts()));
+  if (list.scrollHeight > list.clientHeight + 1) {
+    list.classList.add("cut");
+    // It makes the rows narrower, and so higher.
+    byId("alerts-more").hidden = false;
+    const ends = [...list.children].map((row) => row.offsetTop + row.offsetHeight);
+    giveHeight(ends.findLast((end) => end <= list.clientHeight) ?? ends[0]);
+  }
+  list.scrollTop = place;
+  countBelow();
+}
+
+/** What the rest of the column leaves, in px. */
+function roomForAlerts() {
+  const work = byId("work");
+  const gap = parseFloat(getComputedStyle(work).rowGap);
+  const others = [...work.children].filter((node) => node.id !== "alerts" && node.checkVisibility());
+  const need = (node) => (node.id === "results" ? resultsNeed() : node.offsetHeight);
+  const closed = byId("closed");
+  // It takes all that is left to it; its words and buttons need less.
+  const spare = closed.hidden ? 0 : closed.offsetHeight - parseFloat(getComputedStyle(closed).minHeight);
+  return work.clientHeight + spare - others.reduce((sum, node) => sum + need(node) + gap, 0);
 }
 
 function alertRow(alert) {
@@ -47,7 +103,8 @@ function alertRow(alert) {
     const note = alert.acknowledged_by ? TEXT.acknowledged_by(alert.acknowledged_by) : null;
     return element("li", about, element("span", {}, said), note ? element("small", {}, note) : null);
   }
-  const content = [element("span", {}, said), element("small", {}, since), element("i", {}, "▸")];
+  const mark = openingOf(alert) ? element("em", {}, TEXT.say_why) : element("i", {}, "▸");
+  const content = [element("span", {}, said), element("small", {}, since), mark];
   const touched = { type: "button", "data-testid": `alert-${alert.id}`, onclick: () => choose(alert) };
   return element("li", about, element("button", touched, ...content));
 }
@@ -104,6 +161,7 @@ function renderAcknowledge() {
     );
     byId("acknowledge-says").dataset.state = !alert ? "gone" : alert.acknowledged_by ? "acknowledged" : "raised";
   });
+  byId("say-why").hidden = !alert || !openingOf(alert);
   draw("acknowledge-names", names, () => {
     byId("acknowledge-names").replaceChildren(
       ...names.map((name) => button(`name-${name}`, name, () => enterName(name), { className: "named" })),
@@ -115,8 +173,20 @@ function renderAcknowledge() {
   );
 }
 
+function sayWhy() {
+  const opening = openingOf(chosen);
+  closeOverlay();
+  if (opening) askWhy(opening);
+}
+
 export function buildAlerts() {
-  pageBy(byId("alert-list"), byId("alerts-more"));
+  countBelow = pageBy(byId("alert-list"), byId("alerts-more"));
+  // What stands beside and below has another height now.
+  for (const id of ["work", "question"]) new ResizeObserver(fit).observe(byId(id));
+  const results = new MutationObserver(fit);
+  // Only what is listed: how it is laid out follows from the room that is left here.
+  for (const list of document.querySelectorAll("#results ol")) results.observe(list, { childList: true });
+  byId("say-why").addEventListener("click", sayWhy);
   letterPad(byId("letters"), "", (letter) => enterName(withLetter(byId("acknowledge-name").value, letter)));
   byId("acknowledge-name").addEventListener("input", render);
   byId("confirm-acknowledge").addEventListener("click", () => closeAfter(acknowledge()));

@@ -47,6 +47,7 @@ import { buildDiceDialog, openDice } from "./dice_dialog.js";
 import { buildDuty } from "./dice_duty.js";
 import { buildFairness } from "./dice_fairness.js";
 import { buildInspection } from "./dice_inspection.js";
+import { buildReports } from "./dice_reports.js";
 import { buildSets } from "./dice_sets.js";
 import { buildTextEntry } from "./dice_text_entry.js";
 import { buildHardware } from "./hardware.js";
@@ -202,6 +203,7 @@ function buildDicePages() {
   buildCount();
   buildDuty();
   buildFairness();
+  buildReports();
   buildTextEntry();
   buildDiceDialog();
 }

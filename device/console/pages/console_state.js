@@ -13,6 +13,7 @@ export const byId = (id) => document.getElementById(id);
 export let state = null;
 export let rules = null;
 export let rulesRead = 0; // how often the rules were read, so that what shows their names is drawn anew
+let wired = null; // the names of the table's inputs
 export let busy = null; // the action in flight
 export let unsent = null; // the action that got no answer
 export let reachable = false;
@@ -54,6 +55,7 @@ async function loadRules() {
   try {
     rules = await get("/api/rules");
     rulesRead += 1;
+    wired = (await get("/api/hardware")).inputs.map(({ name }) => name);
   } catch {
     notice(TEXT.rules_missing, "rules_missing");
     setTimeout(loadRules, 1000);
@@ -61,6 +63,9 @@ async function loadRules() {
   }
   render();
 }
+
+/** Whether the table has this input; as long as nobody knows, it has it. */
+export const isWired = (name) => wired === null || wired.includes(name);
 
 export const mayEnter = () => reachable && state !== null && !state.halted && busy === null && unsent === null;
 
@@ -161,7 +166,7 @@ export async function deliver(action) {
   const { body } = answer;
   if (answer.outcome === "done") hideNotice();
   if (answer.outcome === "refused")
-    notice(TEXT.with_code(named(body.message ?? plain(body.refused)), body.refused), body.refused);
+    notice(named(body.message ?? plain(body.refused)), body.refused);
   if (answer.outcome === "invalid") notice(`${body.field} ${body.message}`, body.field);
   if (answer.outcome === "halted") notice(body.halted || TEXT.halted_answer, "halted");
   render();

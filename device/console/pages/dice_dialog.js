@@ -5,7 +5,7 @@ import { act, button, byId, draw, offerWays, render, state } from "./console_sta
 import { addDialog, openOverlay } from "./dialogs.js";
 import { element } from "./terminal.js";
 
-const TABS = ["change", "sets", "count", "duty", "fair"];
+const TABS = ["change", "sets", "count", "duty", "fair", "reports"];
 
 const pages = {};
 let shown = TABS[0];

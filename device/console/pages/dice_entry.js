@@ -146,7 +146,7 @@ export function renderEntry() {
   const first = dieOne ?? state?.pending_die ?? null;
   const missing = isRollMissing();
   byId("entry").dataset.wanted = String(missing);
-  draw("entry", [rolling, dieOne, first, state?.correcting, missing], () => {
+  draw("entry", [rolling, dieOne, first, state?.correcting, state?.open, missing], () => {
     const slot = byId("die-one");
     slot.dataset.value = first ?? "";
     slot.dataset.correcting = String(state?.correcting ?? false);
@@ -162,7 +162,9 @@ export function renderEntry() {
             ? TEXT.die_one_right
             : missing
               ? TEXT.die_one_missing
-              : TEXT.die_one;
+              : state?.open === false
+                ? TEXT.die_one_closed
+                : TEXT.die_one;
     // What is half entered goes after a while; the bar shows how much of that is left.
     const fuse = rolling || !first ? null : dieOne ? DIE_ONE_EXPIRES_MS : KEYED_DIE_EXPIRES_MS;
     slot.replaceChildren(...shown.map(drawDie), element("small", {}, words), ...(fuse ? [fuseBar(fuse)] : []));

@@ -52,8 +52,11 @@ export function reasonLabel({ reason, allowed, article }) {
   return element("span", { title: article }, words, element("small", {}, TEXT.dice.against(shortArticle(article))));
 }
 
-/** The opening that waits for a reason, the last one first; null if none does. */
-export const waitingOpening = () => state.dice.openings.findLast(({ reason, late }) => reason === null || late) ?? null;
+/** The openings that wait for a reason, in their order. */
+export const waitingOpenings = () => state.dice.openings.filter(({ reason, late }) => reason === null || late);
+
+/** The one of them that is asked about: the last; null if none waits. */
+export const waitingOpening = () => waitingOpenings().at(-1) ?? null;
 
 /** A die as a touch target; `hint` is the digit of the keyboard that touches it. */
 export function dieTile(testId, die, onclick, { pressed = null, hint = null, mark = null } = {}) {

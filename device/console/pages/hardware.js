@@ -9,7 +9,11 @@ import { element, get } from "./terminal.js";
 const READ_EVERY_MS = 1000;
 const PARTS = ["inputs", "lamps", "node"];
 
+// Reasons that stand above the map; more of them are told at a touch.
+const FAULTS_TOLD = 2;
+
 let part = PARTS[0];
+let telling = false; // whether all reasons are told
 let hardware = null; // as the terminal told it last
 let answered = true;
 let opening = 0; // which opening of the dialog reads; one that was closed reads no more
@@ -40,6 +44,37 @@ const longName = (name) => TEXT.status_buttons[name] ?? sentence(plain(name));
 /** The name without its group where the group is said beside it: puck_off is OFF in the row of the puck. */
 const shortName = (name) => longName(name.replace(/^((second_)?puck|box|dice_key|slot)_/, ""));
 
+function toggleTelling() {
+  telling = !telling;
+  render();
+}
+
+/** Why inputs do not work: a line each, or one line for all that unfolds at a touch. */
+function faultLines() {
+  const lines = hardware.inputs
+    .filter(isFaulty)
+    .map((input) =>
+      element("p", { class: "fault" }, input.unavailable ?? TEXT.input_stuck(plain(input.name), input.pin)),
+    );
+  if (lines.length <= FAULTS_TOLD) return lines;
+  const words = element(
+    "span",
+    {},
+    element("span", {}, TEXT.many_faults(lines.length)),
+    element("b", {}, telling ? TEXT.hide_faults : TEXT.show_faults),
+  );
+  return [button("hardware-faults", words, toggleTelling, { className: "faults" }), ...(telling ? lines : [])];
+}
+
+/** What the counts on the tiles mean, where there are any. */
+function legend() {
+  const said = [
+    ["lost_edges", TEXT.lost_edges_means],
+    ["glitches", TEXT.glitches_means],
+  ].filter(([count]) => hardware.inputs.some((input) => input[count] > 0));
+  return said.map(([, words]) => element("p", { class: "legend" }, words));
+}
+
 function levelOf({ active, unavailable, stuck }) {
   if (unavailable !== null) return "unavailable";
   if (stuck) return "stuck";
@@ -57,18 +92,15 @@ function inputTile(input) {
     { "data-testid": `input-${input.name}`, "data-level": level },
     element("b", {}, shortName(input.name)),
     element("span", {}, input.pin),
-    element("strong", {}, TEXT.levels[level]),
+    element("strong", {}, (input.group === "reserve" && TEXT.lid_levels[level]) || TEXT.levels[level]),
     ...counted.map(([say, count]) => element("small", {}, say(count))),
   );
 }
 
 function inputParts() {
-  const faults = hardware.inputs.filter(isFaulty);
   const groups = [...new Set(hardware.inputs.map(({ group }) => group))];
   return [
-    ...faults.map((input) =>
-      element("p", { class: "fault" }, input.unavailable ?? TEXT.input_stuck(plain(input.name), input.pin)),
-    ),
+    ...faultLines(),
     ...groups.map((group) =>
       element(
         "section",
@@ -77,6 +109,7 @@ function inputParts() {
         element("ul", {}, ...hardware.inputs.filter((input) => input.group === group).map(inputTile)),
       ),
     ),
+    ...legend(),
   ];
 }
 
@@ -101,7 +134,7 @@ const counterName = (name) => TEXT.counters[name] ?? sentence(plain(name));
 function nodeFacts() {
   const { node } = hardware;
   const facts = [
-    [TEXT.pin_library, hardware.pin_library],
+    [TEXT.pin_library, TEXT.pin_libraries[hardware.pin_library] ?? hardware.pin_library],
     [TEXT.node, TEXT[`node_${node.state}`]],
     [TEXT.node_port, node.port],
     [TEXT.node_device, node.device],
@@ -132,7 +165,7 @@ function renderHardware() {
       }),
     );
   });
-  draw("hardware", [part, hardware], () => {
+  draw("hardware", [part, hardware, telling], () => {
     byId("hardware-body").dataset.part = part;
     if (hardware === null) byId("hardware-body").replaceChildren(element("p", {}, TEXT.hardware_reading));
     else if (part === "inputs") byId("hardware-body").replaceChildren(...inputParts());
@@ -146,6 +179,7 @@ export function buildHardware() {
   addDialog("hardware", {
     begin: () => {
       hardware = null;
+      telling = false;
       answered = true;
       read(opening);
     },

@@ -7,6 +7,7 @@ import {
   byId,
   clockTime,
   draw,
+  isWired,
   money,
   plain,
   playerTag,
@@ -23,6 +24,8 @@ const BOXES = [4, 5, 6, 8, 9, 10];
 const PARTS = ["undo-take", "undo-give", "collect", "pay"];
 // From so many rows on, a list is given the room that the other one does not need.
 const MANY_ROWS = 5;
+// What says that the hardware is not as it should be.
+const HARDWARE_ALERTS = ["node_offline", "input_unavailable", "input_stuck", "line_noisy"];
 
 let shownRoll = null;
 let settling = false; // whether the undoing of a wrong roll is done with, and the right one is shown
@@ -55,6 +58,29 @@ function fit(part) {
   const list = byId(`${part}-list`);
   list.classList.remove("dense");
   if (list.scrollHeight > list.clientHeight) list.classList.add("dense");
+}
+
+/** How high the results must be for all their rows to be seen, in px. */
+export function resultsNeed() {
+  const home = byId("results");
+  const gap = parseFloat(getComputedStyle(home).rowGap);
+  const above = ["settled", "steps"].map(byId).filter((node) => !node.hidden);
+  const parts = PARTS.map(byId).filter((part) => !part.hidden);
+  // Before the first roll the rules' title stands there.
+  const title = byId("warning-list").hidden ? 0 : byId("warning-list").firstElementChild.offsetHeight;
+  return above.reduce((sum, node) => sum + node.offsetHeight + gap, Math.max(title, ...parts.map(partNeeds)));
+}
+
+function partNeeds(part) {
+  const list = part.querySelector("ol");
+  const dense = list.classList.contains("dense");
+  list.classList.remove("dense");
+  const rows = list.lastElementChild
+    ? list.lastElementChild.getBoundingClientRect().bottom - list.firstElementChild.getBoundingClientRect().top
+    : 0;
+  list.classList.toggle("dense", dense);
+  const { paddingTop, paddingBottom } = getComputedStyle(part);
+  return part.querySelector("h2").offsetHeight + Math.ceil(rows) + parseFloat(paddingTop) + parseFloat(paddingBottom);
 }
 
 /** Shows that another roll is on the screen now. */
@@ -94,7 +120,14 @@ function renderStatus() {
     uplink.undelivered > 0 && uplink.state !== "online" ? "mind" : "calm",
   );
   fact("clock", clock, TEXT[`clock_${clock}`], clock === "synced" ? "calm" : "hint");
-  fact("node", node.state, TEXT[`node_${node.state}`], node.state === "offline" ? "alarm" : "calm");
+  const trouble = HARDWARE_ALERTS.find((code) => state.alerts.some((alert) => alert.code === code));
+  const isLost = node.state === "offline";
+  fact(
+    "node",
+    node.state,
+    (!isLost && TEXT.hardware_trouble[trouble]) || TEXT[`node_${node.state}`],
+    isLost ? "alarm" : trouble ? "mind" : "calm",
+  );
 }
 
 /** The set in play and its dice, how many are in the reserve, and the lid. */
@@ -111,13 +144,14 @@ function renderDiceArea() {
   const said = {
     open: TEXT.reserve_open(clockTime(reserve.since)),
     closed: TEXT.reserve_closed,
-    unknown: TEXT.not_fitted,
+    unknown: isWired("lid") ? TEXT.lid_unseen : TEXT.not_fitted,
   }[lid];
+  const isUnseen = said === TEXT.lid_unseen;
   const words = [
     set ? TEXT.reserve_count(diceAt(set, "reserve").length, set.dice.length) : null,
-    set ? said : TEXT.lid(said),
+    set || isUnseen ? said : TEXT.lid(said),
   ];
-  fact("reserve", lid, words.filter(Boolean).join(" · "), lid === "open" ? "mind" : "calm");
+  fact("reserve", lid, words.filter(Boolean).join(" · "), lid === "open" || isUnseen ? "mind" : "calm");
 }
 
 function renderGame() {
@@ -125,6 +159,7 @@ function renderGame() {
   byId("phase").textContent = state.open ? TEXT[phase] : TEXT.table_closed;
   byId("phase").dataset.phase = phase;
   byId("phase-block").dataset.phase = phase;
+  byId("main").dataset.open = String(state.open);
   byId("point").textContent = point ?? "";
   const shooterWanted = state.open && (dicePass || !shooter);
   const shooterSays = dicePass ? TEXT.dice_pass : shooter ? TEXT.shooter(shooter) : TEXT.no_shooter;
@@ -175,7 +210,7 @@ function outcome({ total, point_before: before, point }) {
 
 function renderPuck() {
   const { puck, second_puck: second, buttons } = state;
-  draw("puck", [puck, second, buttons], () => {
+  draw("puck", [puck, second, buttons, isWired("puck_off")], () => {
     const pucks = second ? [puck, second] : [puck];
     const cells = ["off", ...BOXES].map((position) => {
       const here = pucks.filter((one) => one.position === position);
@@ -204,7 +239,7 @@ function renderPuck() {
     byId("puck").replaceChildren(...cells, puckMessages(pucks));
     byId("puck").dataset.mood = pucks.some(isWrong)
       ? "alarm"
-      : pucks.every(({ state: seen }) => seen === "in_place")
+      : pucks.every(({ state: seen }) => seen === "in_place" || !isWired("puck_off"))
         ? "calm"
         : "mind";
     byId("puck").dataset.pucks = pucks.length;
@@ -234,14 +269,15 @@ function puckMessages(pucks) {
   if (pucks.every(({ agrees }) => agrees === true)) return element("div", about, TEXT.pucks_right);
   const lines = pucks.map((one, index) => {
     const said = puckMessage(one, expected, TEXT.one_of_two);
-    return element("span", { "data-wrong": isWrong(one) }, element("b", {}, index + 1), said);
+    const about = { "data-wrong": isWrong(one), "data-unseen": one.state === "unknown" };
+    return element("span", about, element("b", {}, index + 1), said);
   });
   return element("div", about, ...lines);
 }
 
 function puckMessage(puck, expected, say) {
   if (puck.state === "fault") return say.fault;
-  if (puck.state === "unknown") return say.unknown;
+  if (puck.state === "unknown") return isWired("puck_off") ? say.unknown : TEXT.not_fitted;
   if (puck.state === "lifted") return say.lifted;
   if (puck.agrees !== false) return say.right;
   if (puck.position === expected.position) return say.turn(TEXT[`puck_${expected.face}`]);

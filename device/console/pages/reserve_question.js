@@ -8,16 +8,25 @@ import { openChange } from "./dice_change.js";
 import { openDice, record } from "./dice_dialog.js";
 import { knownNames, rememberName, whenNamed } from "./dice_duty.js";
 import { askText } from "./dice_text_entry.js";
-import { diceAt, listed, reasonLabel, reasonsNow, setsAtTable, waitingOpening } from "./dice_words.js";
+import {
+  diceAt,
+  listed,
+  reasonLabel,
+  reasonsNow,
+  setsAtTable,
+  waitingOpening,
+  waitingOpenings,
+} from "./dice_words.js";
 import { element } from "./terminal.js";
 
 // The reasons of a void throw that are about one die, or both.
 const ABOUT_A_DIE = ["off_table", "in_dice_cup", "on_chips", "on_rail", "broken"];
-// Reasons for which no die changes its place: one touch says all.
-const NO_DIE_MOVES = ["count", "closing"];
+// A reason for which no die changes its place: one touch says all.
+const CLOSING = "closing";
 
 let touched = { subject: null, folded: false }; // what was folded away or unfolded by a touch
 let passedOver = null; // seq of the void throw of which the boxman does not want to name a die
+let wanted = null; // seq of the opening that somebody wants to explain before all else
 
 /** Explains an opening of the reserve for which no die was moved; a late one by a supervisor, who signs. */
 export function explain(opening, reason) {
@@ -40,7 +49,11 @@ export function explain(opening, reason) {
 }
 
 function answer(opening, reason) {
-  if (opening.late || NO_DIE_MOVES.includes(reason) || setsAtTable().length === 0) explain(opening, reason);
+  // What was counted since is the reason's proof; the count is the answer where nobody is late with it.
+  const uncounted = reason === "count" && !Object.values(state.dice.counts).some((seq) => seq > opening.seq);
+  if (uncounted && setsAtTable().length > 0) openDice("count");
+  else if (opening.late || reason === "count" || reason === CLOSING || setsAtTable().length === 0)
+    explain(opening, reason);
   else if (reason === "new_set") openDice("sets");
   else openChange(reason);
 }
@@ -80,7 +93,7 @@ function openingTiles(opening) {
 }
 
 function openingWords(opening) {
-  const others = state.dice.openings.filter(({ reason, late }) => reason === null || late).length - 1;
+  const others = waitingOpenings().length - 1;
   const open = opening.closed === null;
   return [
     element("b", {}, opening.late ? TEXT.dice.supervisor_why : open ? TEXT.dice.why_open : TEXT.dice.why_opened),
@@ -109,9 +122,24 @@ function title(subject, words) {
   return button("question-fold", element("span", {}, ...words, mark), fold);
 }
 
+const wantedOpening = () => waitingOpenings().find(({ seq }) => seq === wanted) ?? null;
+const voidThrowInQuestion = () => (wantedOpening() === null ? voidThrow() : null);
+
+/** The opening that the question is about; null where it is about a throw, or there is none. */
+export const openingInQuestion = () =>
+  voidThrowInQuestion() === null ? (wantedOpening() ?? waitingOpening()) : null;
+
+/** Asks about this opening first, with the answers in sight. */
+export function askWhy(opening) {
+  wanted = opening.seq;
+  touched = { subject: opening.seq, folded: false };
+  render();
+  byId("question").querySelector(".answers button")?.focus();
+}
+
 export function renderQuestion() {
-  const about = voidThrow();
-  const opening = about === null ? waitingOpening() : null;
+  const about = voidThrowInQuestion();
+  const opening = openingInQuestion();
   const { openings, reasons, sets } = state.dice;
   const subject = about ? about.seq : (opening?.seq ?? null);
   draw(

@@ -36,8 +36,8 @@ const TEXT = {
   mend_all: "Mend all",
   lid_open: "Lid open: touch to shut",
   lid_closed: "Lid shut: touch to open",
-  hold_1: "Hold 1: take back",
-  hold_2: "Hold 2: new shooter",
+  hold_1: "Hold 1: Correct",
+  hold_2: "Hold 2: New shooter",
   come_out: "Come-out",
   point: "Point",
   roll_number: (number, total) => `Roll ${number}: ${total}`,
@@ -45,10 +45,25 @@ const TEXT = {
   no_roll_yet: "No roll yet",
   offline: "The terminal does not answer.",
   failed: "The terminal did not take it.",
+  not_taken: (subject, why) => `${subject}: ${why}`,
+  subjects: {
+    puck: "Puck",
+    second_puck: "Second puck",
+    press: "Button",
+    lid: "Lid",
+    dice_key: "Dice key",
+    slot: "Reserve place",
+    occupied: "Reserve place",
+    fault: "Fault",
+    mend: "Mending",
+  },
+  more_alerts: (count) => (count === 1 ? "1 more on the console" : `${count} more on the console`),
 };
 
 const BOXES = [4, 5, 6, 8, 9, 10];
 const STATUS = ["on", "off", "buy", "lay"];
+// The dice keys that mean something else when they are held.
+const HOLDS = [1, 2];
 const PRESS_MS = 80;
 // The keys answer to a hold of two seconds; a little more leaves no doubt.
 const HOLD_MS = 2200;
@@ -62,6 +77,7 @@ let looking = false;
 let lookAgain = false;
 // The puck that the hand moves: 1, or 2 on a long table.
 let hand = 1;
+let alerts = []; // as the console shows them
 const faults = faultPanel(doAct);
 
 /** Reads the hardware's state, one reading at a time; what is asked for meanwhile is read once more afterwards. */
@@ -89,11 +105,18 @@ async function doAct(what) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(what),
     });
-    if (!answer.ok) notice((await answer.json()).message ?? TEXT.failed);
+    if (!answer.ok) notice(refusalText(await answer.json()));
   } catch {
     notice(TEXT.failed);
   }
   look();
+}
+
+/** What was not taken and why: the terminal names the part of the request, and a part of that after a dot. */
+function refusalText({ field, message }) {
+  if (!message) return TEXT.failed;
+  const [part, ...inner] = (field ?? "").split(".");
+  return TEXT.not_taken([TEXT.subjects[part] ?? part, ...inner].join(" "), message);
 }
 
 /** The ring that fills while `node` is held for `ms`; done() ends it early. */
@@ -209,8 +232,12 @@ function render() {
     puck.position === null
       ? TEXT.in_hand(faceText(puck.face))
       : TEXT.lies(puck.position === "off" ? TEXT.off_place : puck.position, faceText(puck.face));
-  for (const key of document.querySelectorAll("[data-press]"))
+  const wired = [...table.buttons, ...table.dice_keys.map((key) => `dice_key_${key}`)];
+  for (const key of document.querySelectorAll("[data-press]")) {
     key.dataset.lamp = String(lamps[key.dataset.press] ?? false);
+    key.disabled = !wired.includes(key.dataset.press);
+  }
+  for (const value of HOLDS) byId(`hold-${value}`).disabled = !table.dice_keys.includes(value);
   byId("lid").dataset.lid = lid;
   byId("lid").textContent = TEXT[`lid_${lid}`];
   byId("slots").hidden = slots.length === 0;
@@ -234,9 +261,30 @@ function renderLive(state) {
     element("span", {}, last ? TEXT.roll_number(last.number, last.total) : TEXT.no_roll_yet),
     ...(state.pending_die ? [element("span", { class: "pending" }, TEXT.first_die), drawDie(state.pending_die)] : []),
   );
-  byId("alerts").replaceChildren(
-    ...state.alerts.map((alert) => element("li", { "data-code": alert.code }, alert.text)),
-  );
+  if (JSON.stringify(alerts) === JSON.stringify(state.alerts)) return;
+  alerts = state.alerts;
+  showAlerts();
+}
+
+/** Whole texts while there is room; then how many there are more, and of the first one what whole lines can say. */
+function showAlerts() {
+  const list = byId("alerts");
+  const row = ({ code, text }) => element("li", { "data-code": code, title: text }, element("p", {}, text));
+  const rows = alerts.map(row);
+  const more = element("li", { class: "more" });
+  list.replaceChildren(...rows);
+  const overflows = () => list.scrollHeight > list.clientHeight + 1;
+  for (let shown = rows.length - 1; shown > 0 && overflows(); shown -= 1) {
+    rows[shown].remove();
+    more.textContent = TEXT.more_alerts(rows.length - shown);
+    list.append(more);
+  }
+  if (!overflows()) return;
+  const words = rows[0].firstElementChild;
+  const line = parseFloat(getComputedStyle(words).lineHeight);
+  const over = list.scrollHeight - list.clientHeight;
+  words.style.setProperty("--lines", Math.max(1, Math.floor((words.offsetHeight - over) / line)));
+  words.classList.add("cut");
 }
 
 function pressButton(name, words) {
@@ -329,13 +377,14 @@ function build() {
   on("flip", () => handPuck() && putPuck(handPuck().position, handPuck().face === "on" ? "off" : "on"));
   on("lift", () => table && putPuck(null));
   on("lid", () => table && doAct({ lid: table.lid === "open" ? "closed" : "open" }));
-  for (const value of [1, 2])
+  for (const value of HOLDS)
     on(`hold-${value}`, () => {
       if (!byId(`hold-${value}`).hasAttribute("data-holding")) holdKey(byId(`hold-${value}`), value);
     });
   on("notice", () => {
     byId("notice").hidden = true;
   });
+  new ResizeObserver(showAlerts).observe(byId("live"));
   document.addEventListener("contextmenu", (event) => event.preventDefault());
 }
 

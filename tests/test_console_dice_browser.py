@@ -67,22 +67,22 @@ def act(table: TerminalProcess, name: str, **parts: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def set_up(table: TerminalProcess, *, dice: int = 6, serials: bool = True) -> None:
-    """Ana and Bo are on duty; set A is inspected and at the table, its first two dice in play."""
+def set_up(table: TerminalProcess, *, dice: int = 6, serials: bool = True, counted: bool = True) -> None:
+    """Ana and Bo are on duty; set A is inspected, at the table and counted, its first two dice in play."""
     act(table, "on_duty", boxman="Ana", witness="Bo")
     about: dict[str, Any] = {"set": "A", "dice": dice, "maker": "Bold", "colour": "red", "house_mark": "GM"}
     act(table, "receive", **about, **({"serials": SERIALS[:dice]} if serials else {}))
     rules = table.state()["dice"]["rules"]
     used = {name: {"sound": True, "showed": "in order"} for name in rules["instruments"]}
     act(table, "inspect", set="A", checks=dict.fromkeys(rules["checks"], True), instruments=used)
-    table.hand(lid="open")
-    table.wait_for_state(partial(_lid_is, True), "the lid is open")
+    lid(table, "open")
     act(table, "place", set="A")
-    names = SERIALS if serials else [str(number) for number in range(1, dice + 1)]
+    names = SERIALS[:dice] if serials else [str(number) for number in range(1, dice + 1)]
     act(table, "change", taken=names[:2])
     slots(table, dice - 2)
-    table.hand(lid="closed")
-    table.wait_for_state(partial(_lid_is, False), "the lid is shut")
+    lid(table, "closed")
+    if counted:
+        act(table, "count", count="opening", seen={"play": names[:2], "reserve": names[2:]})
     # What the rule set itself warns of stands for ever.
     table.wait_for_state(lambda state: not wrong(state), "nothing is wrong with the dice")
 
@@ -220,6 +220,13 @@ def test_an_opening_for_which_no_die_moved_is_explained_by_one_touch(start: Star
     expect(question(page)).to_be_hidden()
     assert touches(page) == 1
     assert table.state()["dice"]["openings"] == []
+    # Who opened it to count has to count: the signed count is the reason.
+    lid(table, "open", "closed")
+    touch(page, "reason-of-opening-count", "confirm-count")
+    expect(page.get_by_test_id("count-check")).to_contain_text("counted")
+    touch(page, "close-dice")
+    expect(question(page)).to_be_hidden()
+    assert table.state()["dice"]["openings"] == []
     # A reason that may move a die says in a second touch that it moved none.
     lid(table, "open", "closed")
     touch(page, "reason-of-opening-inspector_request", "no-die-moved")
@@ -262,7 +269,7 @@ def test_the_dice_are_entered_while_a_reason_is_asked(start: Start) -> None:
     is_asked(page, "opening")
     # Folded away, it leaves the room to what is paid; unfolded, it is answered.
     touch(page, "question-fold")
-    expect(page.get_by_test_id("reason-of-opening-count")).to_be_hidden()
+    expect(page.get_by_test_id("reason-of-opening-closing")).to_be_hidden()
     touch(page, "die-5", "die-5", "question-fold", "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()
     assert table.state()["roll_number"] == 2
@@ -407,7 +414,7 @@ def test_a_void_throw_of_both_dice_or_of_none(start: Start) -> None:
 
 def test_a_count_names_what_differs_before_it_is_signed(start: Start) -> None:
     page, table = start("es-1979")
-    set_up(table)
+    set_up(table, counted=False)
     touch(page, "button-dice", "dice-tab-count")
     sign = page.get_by_test_id("confirm-count")
     expect(sign).to_have_text("Sign: opening count, as in the log")
@@ -718,7 +725,7 @@ def test_an_alert_of_the_reserve_leads_to_the_question_of_its_opening(start: Sta
     touch(page, "question-fold", f"alert-reserve_unexplained:{first}", "say-why")
     expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
     expect(question(page)).to_contain_text("after roll 1")
-    touch(page, "reason-of-opening-count")
+    touch(page, "reason-of-opening-inspector_request")
     type_in(page, "eva")
     is_back(page)
     table.wait_for_state(lambda state: len(wrong(state)) == 1, "one of them is explained")

@@ -23,6 +23,7 @@ import { element } from "./terminal.js";
 const ABOUT_A_DIE = ["off_table", "in_dice_cup", "on_chips", "on_rail", "broken"];
 // A reason for which no die changes its place: one touch says all.
 const CLOSING = "closing";
+const COUNTS = ["opening", "closing", "check"];
 
 let touched = { subject: null, folded: false }; // what was folded away or unfolded by a touch
 let passedOver = null; // seq of the void throw of which the boxman does not want to name a die
@@ -50,7 +51,7 @@ export function explain(opening, reason) {
 
 function answer(opening, reason) {
   // What was counted since is the reason's proof; the count is the answer where nobody is late with it.
-  const uncounted = reason === "count" && !Object.values(state.dice.counts).some((seq) => seq > opening.seq);
+  const uncounted = reason === "count" && !COUNTS.some((count) => state.dice.counts[count] > opening.seq);
   if (uncounted && setsAtTable().length > 0) openDice("count");
   else if (opening.late || reason === "count" || reason === CLOSING || setsAtTable().length === 0)
     explain(opening, reason);
@@ -106,10 +107,14 @@ function openingWords(opening) {
   ].filter(Boolean);
 }
 
-/** Whether the answers leave their room to what else is to be done: as it was touched, otherwise during a correction. */
+/**
+ * Whether the answers leave their room to what else is to be done: as it was touched, otherwise during a correction and
+ * while a roll that came after the question is still to be collected and paid.
+ */
 function isFolded(subject) {
   if (touched.subject === subject) return touched.folded;
-  return state.correcting || Boolean(state.last_roll?.undone?.length);
+  const last = state.last_roll;
+  return state.correcting || Boolean(last?.undone?.length) || Boolean(last?.results?.length && last.seq > subject);
 }
 
 /** The question itself; a touch folds the answers away, and unfolds them. */

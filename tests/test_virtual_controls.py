@@ -50,7 +50,17 @@ def do(control: VirtualControls, **body: Any) -> None:
 
 def test_it_says_what_one_would_see_and_what_could_go_wrong(tmp_path: Path) -> None:
     view = controls(tmp_path).view()
-    assert list(view) == ["puck", "second_puck", "lid", "slots", "lamps", "buttons", "dice_keys", "faults", "fault_kinds"]
+    assert list(view) == [
+        "puck",
+        "second_puck",
+        "lid",
+        "slots",
+        "lamps",
+        "buttons",
+        "dice_keys",
+        "faults",
+        "fault_kinds",
+    ]
     off = {"position": "off", "face": "off"}
     assert (view["puck"], view["second_puck"], view["slots"], view["faults"]) == (off, off, [True] * 3, [])
     assert [kind["kind"] for kind in view["fault_kinds"]] == list(CATALOGUE)

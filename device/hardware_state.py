@@ -23,6 +23,13 @@ def expected_puck(point: int | None) -> dict[str, Any]:
     return {"position": "off" if point is None else point, "face": "off" if point is None else "on"}
 
 
+def puck_agrees(puck: Puck, point: int | None) -> bool | None:
+    """Whether a puck lies where it belongs; None while nobody knows where it is."""
+    if puck.state == "unknown":
+        return None
+    return puck.state == "in_place" and {"position": puck.position, "face": puck.face} == expected_puck(point)
+
+
 @dataclass
 class HardwareState:
     """The second puck is in `pucks` once it was seen; a table without one never sees it."""
@@ -53,13 +60,8 @@ class HardwareState:
 
     def agrees(self, point: int | None) -> bool | None:
         """Whether every puck lies where it belongs; None while nobody knows where one of them is."""
-        if any(self.puck(number).state == "unknown" for number in self.pucks):
-            return None
-        expected = expected_puck(point)
-        return all(
-            puck.state == "in_place" and {"position": puck.position, "face": puck.face} == expected
-            for puck in self.pucks.values()
-        )
+        each = [puck_agrees(self.puck(number), point) for number in self.pucks]
+        return None if None in each else all(each)
 
     def puck(self, number: int) -> Puck:
         """Puck 1 or 2 as it is seen now: what an absent node saw last is no sight."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from device.hardware_state import Puck, expected_puck
+from device.hardware_state import Puck, expected_puck, puck_agrees
 from device.session import Session
 
 RESERVE_TEXT = "The lid of the dice reserve is open. Say why it was opened, and shut it."
@@ -64,10 +64,7 @@ def table_view(session: Session) -> dict[str, Any]:
 def puck_view(session: Session, number: int) -> dict[str, Any]:
     """Where puck 1 or 2 is, and whether that is where it belongs (None while it is unknown)."""
     puck: Puck = session.hardware.puck(number)
-    agrees: bool | None = None
-    if puck.state != "unknown":
-        seen = {"position": puck.position, "face": puck.face}
-        agrees = puck.state == "in_place" and seen == expected_puck(session.point)
+    agrees = puck_agrees(puck, session.point)
     return {"state": puck.state, "position": puck.position, "face": puck.face, "agrees": agrees}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from device.beside_table import ProgramFailed, run_beside
 from device.console.requests import BadRequest
-from device.dice_control.report_program import FAIRNESS, LOG, REPORT, STATUS
+from device.dice_control.report_kinds import FAIRNESS, LOG, REPORT, STATUS
 from device.dice_control.report_words import LANGUAGES
 from device.terminal import Busy
 

@@ -16,13 +16,12 @@ from typing import Any
 from device.dice_control.day_report import day_report, gaming_day
 from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.fairness import FACES, TOTALS, Comparison, compare_faces, compare_totals
+from device.dice_control.report_kinds import FAIRNESS, KINDS, REPORT, STATUS
 from device.dice_control.report_page import log_page, report_page, status_page
 from device.dice_control.report_texts import fairness_text, moment_text, places_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
 from device.journal import JournalError, JournalReader
 
-LOG, STATUS, REPORT, FAIRNESS = "log", "status", "report", "fairness"
-KINDS = (LOG, STATUS, REPORT, FAIRNESS)
 # Below everything that a player waits for.
 NICE = 10
 

@@ -28,7 +28,14 @@ class GraceTimes:
 
 # How long after a start what is still wrong is told again: a pin at once, a node after three seconds of silence, a
 # stuck button after half a minute.
-TOLD_AGAIN_MS = {"input_unavailable": 5_000, "node_offline": 5_000, "line_noisy": 65_000, "input_stuck": 35_000}
+TOLD_AGAIN_MS = {
+    "input_unavailable": 5_000,
+    "node_offline": 5_000,
+    "door_open": 5_000,
+    "line_noisy": 65_000,
+    "input_stuck": 35_000,
+}
+DOOR_TEXT = "The cabinet's door is open."
 PUCK_ALERTS = ("puck_misplaced", "roll_missing", "pucks_disagree", "puck_fault")
 
 
@@ -45,6 +52,8 @@ def undetermined(session: Session, watched_ms: int) -> set[str]:
     After a start the hardware takes a while to say again what is wrong with it; `watched_ms` is how long that was ago.
     """
     found = {name for name, wait_ms in TOLD_AGAIN_MS.items() if watched_ms < wait_ms}
+    if session.hardware.node_away is not None and "door" in session.hardware.on_node:
+        found.add("door_open")
     return found | set(PUCK_ALERTS) if session.hardware.agrees(session.point) is None else found
 
 
@@ -98,7 +107,8 @@ def _puck(session: Session, grace: GraceTimes) -> Iterator[Condition]:
 
 
 def _seen(puck: Puck) -> dict[str, Any]:
-    return {"state": puck.state, "position": puck.position}
+    said = {"state": puck.state, "position": puck.position}
+    return said | {"sensors": list(puck.sensors)} if puck.state == "fault" else said
 
 
 def _name(number: int, pucks: dict[int, Puck]) -> str:
@@ -144,15 +154,16 @@ def _buttons(session: Session, grace: GraceTimes) -> Iterator[Condition]:
             f"Box {box} is marked {status.upper()}: these rules have no {status} bet. {lift[0].upper()}{lift[1:]}."
             if rule is None
             else f"Box {box} is marked {status.upper()}: take the commission and enter the {status} bet, or {lift}.",
-            {"box": box, "status": status, "players": players},
+            {"box": box, "status": status, "players": players, "in_rules": rule is not None},
             grace.button_ms,
         )
 
 
 def _inputs(hardware: HardwareState, wiring: Wiring) -> Iterator[Condition]:
     if hardware.node_away is not None:
-        groups = [GROUPS_SAID[group] for group in GROUPS if wiring.board(group) == "node"]
-        unseen = f"What it reads is not seen: {', '.join(groups)}." if groups else "Its lamps are dark."
+        groups = [group for group in GROUPS if wiring.board(group) == "node"]
+        said = ", ".join(GROUPS_SAID[group] for group in groups)
+        unseen = f"What it reads is not seen: {said}." if groups else "Its lamps are dark."
         keys = (
             " Enter dice on the screen: keys pressed now count later, but not once a throw is entered here."
             if wiring.board("dice_keys") == "node"
@@ -161,9 +172,11 @@ def _inputs(hardware: HardwareState, wiring: Wiring) -> Iterator[Condition]:
         yield Condition(
             "node_offline",
             f"The I/O node does not answer; look at its cable. {unseen}{keys}",
-            {},
+            {"groups": groups},
             0,
         )
+    if hardware.door_open:
+        yield Condition("door_open", DOOR_TEXT, {}, 0)
     if hardware.stuck:
         text = f"Stuck, and left out of account: {all_said(hardware.stuck)}. Call a technician."
         yield Condition("input_stuck", text, {"names": hardware.stuck}, 0)

@@ -7,7 +7,7 @@ from device.alert_conditions import TOLD_AGAIN_MS, GraceTimes, conditions, undet
 from device.condition import Condition
 from device.dice_control import reserve_conditions
 from device.dice_control.dice_rules import DiceRules
-from device.dice_control.reserve_conditions import ReserveTimes
+from device.dice_control.reserve_conditions import SETTLED_MS, ReserveTimes
 from device.session import Entry, Session
 from drivers.wiring import Wiring
 
@@ -34,6 +34,8 @@ class AlertWatch:
         self._looked_at_seq = -1
         self._began_ms: int | None = None
         self._next_ms: int | None = None
+        # The closing of the reserve that the slots have not settled after yet, and when it was first seen.
+        self._settling: tuple[int, int] | None = None
 
     def wants(self, session: Session, now_ms: int) -> bool:
         """Whether a look is worth it: something has happened, or a grace time has run out."""
@@ -43,19 +45,21 @@ class AlertWatch:
         """The alerts to raise and to clear now, already taken on by the session. `now_ms` never goes back."""
         entries: list[Entry] = []
         began_ms = self._began_ms = now_ms if self._began_ms is None else self._began_ms
+        due = self._let_settle(session, now_ms, entries)
         stays = undetermined(session, now_ms - began_ms)
         context = session.dice_context(self._dice_rules)
         present = [
             *conditions(session, self._grace, self._wiring),
             *reserve_conditions.conditions(session.dice, context, self._reserve),
         ]
-        due: list[int] = []
         for condition in present:
             at_ms = self._due_ms(session, condition, now_ms)
             if at_ms is None:
                 continue
             if now_ms >= at_ms:
-                entries += session.raise_alert(condition.alert, condition.text, condition.detail)
+                entries += session.raise_alert(
+                    condition.alert, condition.text, condition.detail, latched=condition.latched
+                )
             else:
                 due.append(at_ms)
         names = {condition.alert for condition in present}
@@ -70,6 +74,19 @@ class AlertWatch:
         self._looked_at_seq = session.seq
         self._next_ms = min(due, default=None)
         return entries
+
+    def _let_settle(self, session: Session, now_ms: int, entries: list[Entry]) -> list[int]:
+        """Say so when the slots have settled after a closing; when that will be."""
+        state = session.dice.state
+        if state.settling is None or state.slots is None or session.hardware.lid_unseen:
+            return []
+        if self._settling is None or self._settling[0] != state.settling:
+            self._settling = (state.settling, now_ms)
+        at_ms = self._settling[1] + SETTLED_MS
+        if now_ms < at_ms:
+            return [at_ms]
+        entries += session.reserve_settled()
+        return []
 
     def _due_ms(self, session: Session, condition: Condition, now_ms: int) -> int | None:
         """When the condition becomes an alert; None where the alert that stands says all."""

@@ -9,7 +9,8 @@ class Condition:
     """Something that is wrong now. `alert` names it, one alert a name; `text` says what it is and what to do.
 
     What stands before a colon in the name is its kind. `detail` is what the record keeps of it. It becomes an alert
-    when it has lasted for `grace_ms`; that time starts anew when `epoch` changes.
+    when it has lasted for `grace_ms`; that time starts anew when `epoch` changes. `latched`: it
+    has happened, and the alert ends by its acknowledgement alone.
     """
 
     alert: str
@@ -17,3 +18,4 @@ class Condition:
     detail: dict[str, Any]
     grace_ms: int
     epoch: Any = None
+    latched: bool = False

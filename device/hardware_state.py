@@ -38,6 +38,10 @@ class HardwareState:
     # Whether all pucks lay where the game has them at some time since the last roll.
     puck_was_right: bool = False
     reserve_open: bool | None = None
+    # Whether the lid was told of since the start, or since its input could not be read.
+    lid_told: bool = False
+    # The cabinet's door, as it was told of since the start; None while nobody knows.
+    door_open: bool | None = None
     slots: list[int] | None = None
     marks: dict[int, str] = field(default_factory=dict)
     last_status: dict[str, Any] | None = None
@@ -73,6 +77,16 @@ class HardwareState:
         """Whether the reserve is open; None while nobody knows."""
         return None if self._unseen("reserve") else self.reserve_open
 
+    @property
+    def lid_unseen(self) -> bool:
+        """Whether nobody can say how the lid of the reserve is now, because it has no switch, or that is not read."""
+        return not self.lid_told or "lid" in self.stuck or self._unseen("reserve")
+
+    @property
+    def unread_slots(self) -> list[int]:
+        """The places of the reserve whose sensors cannot be read."""
+        return sorted(int(name.removeprefix("slot_")) for name in self.unavailable if name.startswith("slot_"))
+
     def _unseen(self, group: str) -> bool:
         return self.node_away is not None and group in self.on_node
 
@@ -97,6 +111,8 @@ class HardwareState:
         self.pucks = {number: Puck() for number in self.pucks}
         self.unavailable = {}
         self.stuck = []
+        self.lid_told = False
+        self.door_open = None
         self.node_away = None
         self._lose_contact()
         self.line_noisy = False
@@ -117,6 +133,9 @@ class HardwareState:
                 self.pucks[data["puck"]] = seen
             case "reserve_opened" | "reserve_closed":
                 self.reserve_open = kind == "reserve_opened"
+                self.lid_told = True
+            case "door_opened" | "door_closed":
+                self.door_open = kind == "door_opened"
             case "slots":
                 self.slots = data["occupied"]
             case "bet_status":
@@ -125,6 +144,9 @@ class HardwareState:
                 self.unavailable[data["name"]] = data["reason"]
                 if data["name"] == "lid":
                     self.reserve_open = None
+                    self.lid_told = False
+                elif data["name"] == "door":
+                    self.door_open = None
             case "input_available":
                 self.unavailable.pop(data["name"], None)
             case "input_stuck":
@@ -166,6 +188,8 @@ EVENTS = (
     "puck",
     "reserve_opened",
     "reserve_closed",
+    "door_opened",
+    "door_closed",
     "slots",
     "bet_status",
     "input_unavailable",

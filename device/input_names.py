@@ -13,6 +13,7 @@ GROUPS_SAID = {
     "dice_keys": "the dice keys",
     "reserve": "the lid of the reserve",
     "slots": "the dice in the reserve",
+    "door": "the cabinet's door",
 }
 
 
@@ -22,6 +23,8 @@ def said(name: str) -> str:
         return f"the lamp of {said(name.removeprefix('lamp_'))}"
     if name == "lid":
         return "the switch of the lid"
+    if name == "door":
+        return "the switch of the cabinet's door"
     if name in BUTTONS:
         return (
             f"the button of box {name.removeprefix('box_')}"

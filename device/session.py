@@ -7,19 +7,24 @@ were journaled: the session is the journal replayed, and nothing else.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from device import alert_book
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
-from device.dice_control.dice_log import DiceLog
+from device.dice_control.dice_log import HEARD, DiceLog
 from device.dice_control.dice_rules import DiceRules
 from device.dice_control.event_alerts import Alert, count_alerts, latched_alerts
+from device.dice_control.reserve_conditions import settled_facts
 from device.hardware_state import EVENTS as HARDWARE_EVENTS
 from device.hardware_state import HardwareState
+from device.journal_base import JOURNAL_PRUNED
+from device.machine_events import EVENTS as MACHINE_EVENTS
+from device.machine_events import step_text
 from device.plain_values import plain
 from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
@@ -31,8 +36,9 @@ from engine_lite.table import Table
 Entry = tuple[str, dict[str, Any]]
 
 RECENT_ROLLS_MAX = 12
-# Events that the dice log takes as well: the lid, the slots, rolls, and an opening of the reserve left unexplained.
-_DICE_LOG_HEARS = (*DICE_EVENTS, "reserve_opened", "reserve_closed", "slots", "roll", "alert_raised")
+# Events that change nothing but the dice log.
+_DICE_LOG_ONLY = (*DICE_EVENTS, "reserve_settled")
+_ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
 # Commands remembered so that one that is sent again after a lost answer is not done twice.
 COMMANDS_MAX = 1000
 INPUT_TEXT_MAX = 300
@@ -120,7 +126,7 @@ class Session:
     terms: TableTerms | None = None
     hardware: HardwareState = field(default_factory=HardwareState)
     dice: DiceLog = field(default_factory=DiceLog)
-    # Alerts that stand, the oldest first: by name, {"text", "detail", "latched", "acknowledged_by", "seq"}.
+    # Alerts that stand, the oldest first (`alert_book`).
     alerts: dict[str, dict[str, Any]] = field(default_factory=dict)
     last_roll: dict[str, Any] | None = None
     last_no_roll: dict[str, Any] | None = None
@@ -154,7 +160,7 @@ class Session:
     def start(self, version: str, configured: dict[str, Any], *, key: str, configuration_hash: str) -> list[Entry]:
         """The terminal has started; says whether the last run was ended or broke off (a power cut, a crash).
 
-        It is marked when an older version than before has started, or one with another key, which is an alert as well.
+        It is marked when an older version than before has started, or one with another key; each is an alert as well.
         """
         data: dict[str, Any] = {
             "version": version,
@@ -165,17 +171,40 @@ class Session:
         }
         if self.version is not None and _is_older(version, self.version):
             data["downgrade"] = True
-        former_key = self.key
-        if former_key in (None, key):
-            return [self._take("started", data)]
-        data["key_changed"] = True
-        text = "This table signs its journal with another key than before. Find out who changed it, and why."
-        detail = {"key": key, "former_key": former_key}
-        return [self._take("started", data), *self.raise_alert("table_key_changed", text, detail, latched=True)]
+        if self.key not in (None, key):
+            data["key_changed"] = True
+        former_key, former_version = self.key, self.version
+        entries = [self._take("started", data)]
+        if "key_changed" in data:
+            text = "This table signs its journal with another key than before. Find out who changed it, and why."
+            detail = {"key": key, "former_key": former_key}
+            entries += self.raise_alert("table_key_changed", text, detail, latched=True)
+        if "downgrade" in data:
+            text = f"Version {version} has started, which is older than {former_version} before it. Find out why."
+            detail = {"version": version, "former_version": former_version}
+            entries += self.raise_alert("downgrade", text, detail, latched=True)
+        return entries
 
     def stop(self) -> list[Entry]:
         """The terminal ends in good order."""
         return [self._take("stopped", {})]
+
+    def stop_recording(self, reason: str, free_bytes: int) -> list[Entry]:
+        """Nothing can be recorded from now on, since the disk is full; what is left on it is for this alone."""
+        return [self._take("recording_stopped", {"reason": reason, "free_bytes": free_bytes})]
+
+    def resume_recording(self, free_bytes: int) -> list[Entry]:
+        """There is room again. What happened meanwhile was not seen, so people have to look."""
+        entries = [self._take("recording_resumed", {"free_bytes": free_bytes})]
+        text = (
+            "The disk was full, and nothing was recorded until now. Enter what was thrown meanwhile; count the dice, "
+            "and hold the bets on the layout against those on the screen."
+        )
+        return entries + self.raise_alert(f"recording_gap:{self.seq}", text, {}, latched=True)
+
+    def prune_journal(self, data: dict[str, Any]) -> list[Entry]:
+        """The oldest events go from the journal; to be written together with it (`device.journal_base`)."""
+        return [self._take(JOURNAL_PRUNED, data)]
 
     def checkpoint(self, data: dict[str, Any]) -> list[Entry]:
         """The journal was signed as far as the last event; to be written together with it."""
@@ -243,6 +272,19 @@ class Session:
             "point": self.point,
         }
         return [self._take("reserve_opened" if is_open else "reserve_closed", data | origin.data())]
+
+    def slots_seen(self, occupied: list[int], initial: bool, origin: Origin) -> list[Entry]:
+        """Which places of the reserve hold a die; how the lid is then is part of the record (`dice_log`)."""
+        data: dict[str, Any] = {"occupied": occupied, "initial": initial, "lid": self.dice.state.lid_now()}
+        if self.hardware.lid_unseen:
+            data["lid"] = "unseen"
+        if unread := self.hardware.unread_slots:
+            data["unread"] = unread
+        return [self._take("slots", data | origin.data())]
+
+    def reserve_settled(self) -> list[Entry]:
+        """The lid of the reserve is shut, and the slots have settled since."""
+        return [self._take("reserve_settled", settled_facts(self.dice.state))]
 
     def bet_status_keyed(self, status: str, box: int | None, origin: Origin) -> list[Entry]:
         """A bet-status button: ON and OFF work on the bets of the box (or on all); BUY and LAY mark the box."""
@@ -314,6 +356,16 @@ class Session:
         clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
         return [self._take(kind, clean)]
 
+    def machine_seen(self, told: Iterable[Entry]) -> list[Entry]:
+        """What the machine under the terminal goes through (machine_events.EVENTS), with the alerts that it raises."""
+        entries: list[Entry] = []
+        for kind, data in told:
+            clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
+            entries.append(self._take(kind, clean))
+            if kind == "clock_stepped" and (text := step_text(data["by_ms"])):
+                entries += self.raise_alert("clock_stepped", text, {"by_ms": data["by_ms"]}, latched=True)
+        return entries
+
     # Dice
 
     def dice_context(self, rules: DiceRules) -> Context:
@@ -329,6 +381,7 @@ class Session:
             throwing=self.dice_out,
             rolls_in_series=self.rolls_in_series,
             no_roll=None if void is None else (void["seq"], void["reason"]),
+            lid_unseen=self.hardware.lid_unseen,
         )
 
     def dice_action(self, action: dict[str, Any], rules: DiceRules, origin: Origin) -> list[Entry]:
@@ -336,21 +389,24 @@ class Session:
         entries: list[Entry] = []
         for kind, data in self.dice.decide(action, self.dice_context(rules)):
             entries.append(self._take(kind, data | {"asked": action} | origin.data()))
-            entries += self._latch(latched_alerts(kind, data, self.seq))
+            people = [data[name] for name in ("done_by", "seen_by") if name in data]
+            entries += self._latch(latched_alerts(kind, data, self.seq), people)
         return entries
 
     # Alerts
 
-    def raise_alert(self, alert: str, text: str, detail: dict[str, Any], *, latched: bool = False) -> list[Entry]:
+    def raise_alert(
+        self, alert: str, text: str, detail: dict[str, Any], *, latched: bool = False, people: Iterable[str] = ()
+    ) -> list[Entry]:
         """An alert stands from now on; one that stands with the same text and detail is not raised again.
 
-        `latched`: only its acknowledgement ends it, for what has happened rather than is so.
+        `latched`: only its acknowledgement ends it, for what has happened rather than is so. `people` are those whom
+        it is about, beside those on duty now and at the opening of the reserve that `detail` names.
         """
-        said = {"text": _event_text(text, ALERT_TEXT_MAX), "detail": detail, "latched": latched}
-        standing = self.alerts.get(alert)
-        if standing is not None and all(standing[name] == said[name] for name in said):
-            return []
-        return [self._take("alert_raised", {"alert": alert} | said)]
+        about = [*people, *self.dice.state.duty_at(detail.get("opening"))]
+        cut = _event_text(text, ALERT_TEXT_MAX)
+        data = alert_book.raised(self.alerts, alert, cut, detail, latched=latched, people=about)
+        return [] if data is None else [self._take("alert_raised", data)]
 
     def clear_alert(self, alert: str) -> list[Entry]:
         """What the alert told of was put right."""
@@ -358,19 +414,13 @@ class Session:
 
     def acknowledge_alert(self, alert: str, raised: int, name: str, origin: Origin) -> list[Entry]:
         """Somebody has taken note of an alert that stands, as event `raised` told of it. Raises Refused."""
-        standing = self.alerts.get(alert)
-        if standing is None:
-            raise Refused("no_such_alert", "this alert does not stand any more")
-        if standing["seq"] != raised:
-            raise Refused("stale", "this alert says something else now; read it again")
-        if standing["acknowledged_by"] is not None:
-            raise Refused("no_such_alert", f"{standing['acknowledged_by']} has acknowledged this alert already")
+        alert_book.check_acknowledgement(self.alerts, alert, raised, name, self.dice.state.duty_at(None))
         return [self._take("alert_acknowledged", {"alert": alert, "raised": raised, "name": name} | origin.data())]
 
-    def _latch(self, alerts: list[Alert]) -> list[Entry]:
+    def _latch(self, alerts: list[Alert], people: Iterable[str] = ()) -> list[Entry]:
         entries: list[Entry] = []
         for alert, text, detail in alerts:
-            entries += self.raise_alert(alert, text, detail, latched=True)
+            entries += self.raise_alert(alert, text, detail, latched=True, people=people)
         return entries
 
     # Replay
@@ -408,12 +458,14 @@ class Session:
         data = dict(data)
         if kind in HARDWARE_EVENTS:
             self._take_hardware(kind, data)
-        elif kind not in DICE_EVENTS:
+        elif kind in _ALERT_EVENTS:
+            alert_book.take(self.alerts, kind, data, self.seq + 1)
+        elif kind not in _DICE_LOG_ONLY and kind not in MACHINE_EVENTS:
             take = getattr(self, f"_on_{kind}", None)
             if take is None:
                 raise ValueError(f"{kind} is no kind of event")
             take(data)
-        if kind in _DICE_LOG_HEARS:
+        if kind in HEARD:
             self.dice.take(kind, data, self.seq + 1)
         self.seq += 1
         if report := data.get("report"):
@@ -444,6 +496,15 @@ class Session:
 
     def _on_stopped(self, _data: dict[str, Any]) -> None:
         self.running = False
+
+    def _on_recording_stopped(self, _data: dict[str, Any]) -> None:
+        self.notice = None
+
+    def _on_recording_resumed(self, _data: dict[str, Any]) -> None:
+        self.hardware.start()
+
+    def _on_journal_pruned(self, _data: dict[str, Any]) -> None:
+        pass
 
     def _on_checkpoint(self, _data: dict[str, Any]) -> None:
         self.checkpoint_seq = self.seq + 1
@@ -516,7 +577,8 @@ class Session:
         }
         if self.table.not_redone:
             data["not_redone"] = [dict(said) for said in self.table.not_redone]
-        self.recent_rolls.pop()
+        # A new list: the screen still shows the old one until the correction is on the disk.
+        self.recent_rolls = self.recent_rolls[:-1]
         self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
 
     def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
@@ -565,21 +627,6 @@ class Session:
             self.hardware.puck_was_right = True
         elif kind == "bet_status":
             self.notice = data.get("refused")
-
-    def _on_alert_raised(self, data: dict[str, Any]) -> None:
-        # Raised again with another text, it counts from its first time on.
-        said = {name: data[name] for name in ("text", "detail", "latched")}
-        self.alerts[data["alert"]] = said | {"acknowledged_by": None, "seq": self.seq + 1}
-
-    def _on_alert_cleared(self, data: dict[str, Any]) -> None:
-        del self.alerts[data["alert"]]
-
-    def _on_alert_acknowledged(self, data: dict[str, Any]) -> None:
-        alert = self.alerts[data["alert"]]
-        if alert["latched"]:
-            del self.alerts[data["alert"]]
-        else:
-            alert["acknowledged_by"] = data["name"]
 
     def _keyed(self, step: dict[str, Any], origin: Origin) -> list[Entry]:
         """A step from the dice keys; a refusal is journaled too: the keys are used up and the screen says why."""

@@ -11,6 +11,8 @@ from drivers.signals import (
     DiceEntryAbandoned,
     DiceKeyed,
     DieKeyed,
+    DoorClosed,
+    DoorOpened,
     EdgeLost,
     InputAvailable,
     InputFreed,
@@ -80,9 +82,11 @@ def entries_of(session: Session, received: Received) -> list[Entry]:
             return session.puck_seen(signal.puck, "fault", None, None, fault)
         case ReserveOpened() | ReserveClosed():
             return session.reserve_seen(isinstance(signal, ReserveOpened), signal.initial, origin)
+        case DoorOpened() | DoorClosed():
+            kind = "door_opened" if isinstance(signal, DoorOpened) else "door_closed"
+            return session.input_seen(kind, {"initial": signal.initial} | origin.data())
         case SlotsSeen():
-            slots = {"occupied": list(signal.occupied), "initial": signal.initial}
-            return session.input_seen("slots", slots | origin.data())
+            return session.slots_seen(list(signal.occupied), signal.initial, origin)
         case BetStatusKeyed():
             return session.bet_status_keyed(signal.status, signal.box, origin)
         case DiceKeyed():

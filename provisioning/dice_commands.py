@@ -10,16 +10,26 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import Path
 
-from device.dice_control.day_report import DAY_BEGINS, GamingDay, day_report, gaming_day, local
+from device.dice_control.day_report import (
+    DAY_BEGINS,
+    DayPruned,
+    GamingDay,
+    check_not_pruned,
+    day_report,
+    gaming_day,
+    local,
+)
 from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_texts import moment_text, places_text
+from device.dice_control.report_texts import places_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
+from device.dice_control.row_texts import moment_text
 from device.event import Event
+from device.recovery import beginning
 from provisioning.command_failed import CommandFailed
 from provisioning.dice_csv import log_cells, report_cells, status_cells, write_csv
 from provisioning.dice_text import log_lines, report_lines, status_lines
-from provisioning.journal_commands import journal_reader, write_data
+from provisioning.journal_commands import journal_reader, tell_of_pruned, write_data
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import visible
 
@@ -68,7 +78,14 @@ def _add_arguments(action: argparse.ArgumentParser, default_data: Path) -> None:
         help=f"the table's data folder (default: {default_data})",
     )
     form = action.add_mutually_exclusive_group()
-    form.add_argument("--csv", dest="form", action="store_const", const=CSV, default=TEXT, help="write CSV")
+    form.add_argument(
+        "--csv",
+        dest="form",
+        action="store_const",
+        const=CSV,
+        default=TEXT,
+        help="write CSV; a text that begins like a formula has an apostrophe before it",
+    )
     form.add_argument("--html", dest="form", action="store_const", const=HTML, help="write a page to print on A4")
     action.add_argument(
         "--language",
@@ -107,6 +124,11 @@ def show_log(
     if chosen is not None:
         first, last = chosen.starts, chosen.ends
     found = _read(data)
+    if chosen is not None:
+        try:
+            check_not_pruned(found, chosen.ends, chosen)
+        except DayPruned as error:
+            raise CommandFailed(str(error)) from error
     words = _words(found, wanted)
     rows = [row for row in found.rows if (first is None or row.at >= first) and (last is None or row.at < last)]
     period = _period(first, last, words)
@@ -134,25 +156,29 @@ def show_status(data: Path, wanted: Wanted) -> int:
 
 
 def show_report(data: Path, wanted: Wanted, day: str, begins: str | None) -> int:
-    """The account of a gaming day; exit status 1 when it does not balance, or dice were rolled and none recorded."""
+    """The account of a gaming day; exit status 1 when its dice do not reconcile, or were rolled and none recorded."""
     chosen = _day(day, begins)
     found = _read(data)
     words = _words(found, wanted)
-    report = day_report(found, chosen)
+    try:
+        report = day_report(found, chosen)
+    except DayPruned as error:
+        raise CommandFailed(str(error)) from error
     _write(
         wanted,
         lambda: report_lines(found, report, words, None),
         lambda: report_cells(found, report, words, None),
         lambda: report_page(found, report, words, None),
     )
-    return 0 if report.balances and not report.lacks_dice else 1
+    return 0 if report.reconciles else 1
 
 
 def _read(data: Path) -> History:
     with journal_reader(data) as reader:
+        tell_of_pruned(reader)
         progress = ProgressBar("reading the journal")
         try:
-            found = history(_counted(reader.events(), reader.last_seq, progress))
+            found = history(_counted(reader.events(), reader.last_seq, progress), beginning(reader)[0])
         except UnreadableEvent as error:
             raise CommandFailed(f"{reader.path}: {error}") from error
         finally:

@@ -1,4 +1,8 @@
-"""The dice reports as CSV (RFC 4180, UTF-8) for a spreadsheet or another program."""
+"""The dice reports as CSV (RFC 4180, UTF-8) for a spreadsheet or another program.
+
+A text that a spreadsheet would take for a formula, because it begins with = + - @ or a tab, has an apostrophe before
+it; a program that reads the CSV takes it away again. Numbers stay as they are.
+"""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -6,26 +10,38 @@ from datetime import UTC, tzinfo
 from typing import TextIO
 
 from device.dice_control.day_report import DayReport, local
-from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.dice_history import History
+from device.dice_control.log_rows import LogRow, Opening
 from device.dice_control.report_texts import (
     ACCOUNT,
-    against_text,
-    asked_text,
     balance_text,
     day_text,
+    fairness_text,
+    findings_text,
+    headline_text,
+    hours_text,
+    journal_text,
+    openings_by_seq,
+    rules_of_day,
+    unknown_rolls_text,
+    unwatched_text,
+)
+from device.dice_control.report_words import Words
+from device.dice_control.row_texts import (
+    against_text,
+    asked_text,
+    cause_text,
+    clock_texts,
     dice_text,
     difference_text,
     explanation_text,
-    fairness_text,
-    free_clock_text,
-    hours_text,
+    lasted_text,
     note_text,
-    openings_by_seq,
+    opening_marks,
     reason_text,
     seconds_text,
-    unknown_rolls_text,
+    seen_after_text,
 )
-from device.dice_control.report_words import Words
 
 # What a spreadsheet takes for the beginning of a formula, in the wide forms of East Asia as well.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -102,7 +118,9 @@ def _log_row(row: LogRow, opening: Opening | None, words: Words, zone: tzinfo | 
         difference_text(row, words),
         "" if row.open_ms is None else seconds_text(row.open_ms),
         row.belongs_to,
-        note_text(row, words),
+        "; ".join(
+            part for part in (*(opening_marks(opening, words) if opening else ()), note_text(row, words)) if part
+        ),
         row.alert,
     )
 
@@ -119,16 +137,17 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
     head = words("report")
     facts: list[tuple[str, Cell]] = [
         (day_text(report, words), None),
+        *((words("not_in_order"), finding) for finding in findings_text(report, words)),
+        *((said, None) for said in (headline_text(report, words), unwatched_text(report, words)) if said),
         (words("table"), found.table),
         (words("site"), found.site),
-        (words("rules"), found.rules),
+        (words("rules"), rules_of_day(found, report, words)),
         (words("gaming_day"), report.day.date.isoformat()),
         (words("from", start="").strip(), local(report.day.starts, zone).isoformat(timespec="minutes")),
         (words("until", end="").strip(), local(report.day.ends, zone).isoformat(timespec="minutes")),
-        (words("journal_ends", seq=found.last_seq), found.last_hash),
+        (journal_text(found, words), found.last_hash),
     ]
-    if clock := free_clock_text(report.rows, words):
-        facts.append((clock, None))
+    facts += [(clock, None) for clock in clock_texts(report.rows, words)]
     facts += [(said, None) for said in balance_text(report, words)]
     for item, value in facts:
         yield head, None, item, value, found.last_seq if value == found.last_hash else None, None, None, None
@@ -140,18 +159,27 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
         if time := hours_text(account):
             yield words("account.movements"), name, words("account.hours"), time, None, None, None, None
     for title, rows in (
+        ("deliveries", report.deliveries),
+        ("inspections", report.inspections),
         ("counts", report.counts),
         ("changes", report.changes),
         ("broken_rules", report.against_rule),
         ("void_throws", report.void_throws),
+        ("unseen", report.unseen),
     ):
         for row in rows:
             yield _event(row, title, words, zone)
     for opening in report.openings:
         row = opening.row
-        value = explanation_text(opening, words)
+        value = "; ".join((explanation_text(opening, words), *opening_marks(opening, words)))
         lid = words.of("what", row.what)
         yield words("openings"), None, lid, value, row.seq, _time(row, zone), opening.explained_by, None
+    for stretch in report.unwatched:
+        cause, after = cause_text(stretch, words), seen_after_text(stretch, words)
+        parts = [f"{words('lasted')}: {lasted_text(stretch, words)}"]
+        parts += [f"{words('seen_after')}: {after}"] if after else []
+        began = local(stretch.began.at, zone).isoformat(timespec="seconds")
+        yield words("unwatched"), None, cause, "; ".join(parts), stretch.began.seq, began, None, None
     for account in report.sets:
         if account.name in found.rolls:
             for said in fairness_text(found.rolls[account.name], words):
@@ -166,7 +194,8 @@ def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Sequen
     elif title == "broken_rules":
         value = against_text(row, words)
     else:
-        value = "; ".join(part for part in (reason_text(row, words), dice_text(row, words)) if part)
+        note = note_text(row, words) if title in ("deliveries", "inspections", "unseen") else ""
+        value = "; ".join(part for part in (reason_text(row, words), dice_text(row, words), note) if part)
     what = words.of("what", row.what)
     return words(title), row.set_name, what, value, row.seq, _time(row, zone), row.done_by, row.seen_by
 

@@ -4,35 +4,52 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from device.dice_control.alert_texts import alert_text
 from device.dice_control.day_report import DayReport, SetDay
-from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.dice_history import History
+from device.dice_control.event_moments import Timed
+from device.dice_control.log_rows import LogRow, Opening
 from device.dice_control.report_texts import (
     ACCOUNT,
     SIGNERS,
-    against_text,
-    asked_text,
     balance_text,
     changes_text,
     day_text,
-    dice_text,
-    difference_text,
-    explanation_text,
     fairness_text,
-    free_clock_text,
-    free_mark_text,
+    findings_text,
+    headline_text,
     hours_text,
-    moment_text,
-    note_text,
-    open_text,
+    journal_text,
     openings_by_seq,
     openings_text,
     over_24_hours_text,
-    reason_text,
-    rule_texts,
-    time_text,
+    rules_now,
+    rules_of_day,
     unknown_rolls_text,
+    unwatched_text,
 )
 from device.dice_control.report_words import Words
+from device.dice_control.row_texts import (
+    against_text,
+    asked_text,
+    cause_text,
+    clock_marks_text,
+    clock_text,
+    clock_texts,
+    dice_text,
+    difference_text,
+    ends_of,
+    explanation_text,
+    lasted_text,
+    moment_text,
+    note_text,
+    open_text,
+    opening_marks,
+    reason_text,
+    rule_texts,
+    seen_after_text,
+    time_text,
+)
 
 WIDTH = 100
 _INDENT = 4
@@ -94,7 +111,7 @@ def _cut(text: str, width: int) -> str:
 
 def log_lines(found: History, rows: Sequence[LogRow], period: str, words: Words, zone: tzinfo | None) -> Iterator[str]:
     """The rows of the dice log: one line each, and indented what else is to be known."""
-    yield from _head("log", found, [(words("period"), period)], words)
+    yield from _head("log", found, rules_now(found, words), [(words("period"), period)], words)
     if not rows:
         yield words("no_rows")
         return
@@ -124,7 +141,7 @@ def log_lines(found: History, rows: Sequence[LogRow], period: str, words: Words,
         for detail in _details(row, openings.get(row.seq), words):
             yield from _indented(detail)
     yield from _foot(rows, words)
-    if said := free_clock_text(rows, words):
+    for said in clock_texts(rows, words):
         yield ""
         yield from wrapped(said, WIDTH)
 
@@ -133,7 +150,7 @@ def _details(row: LogRow, opening: Opening | None, words: Words) -> Iterator[str
     if dice := dice_text(row, words):
         yield f"{words('dice')} {dice}"
     if opening is not None:
-        yield f"{words('reason')}: {explanation_text(opening, words)}"
+        yield f"{words('reason')}: {'; '.join((explanation_text(opening, words), *opening_marks(opening, words)))}"
     elif reason := reason_text(row, words):
         yield f"{words('reason')}: {reason}"
     if asked := asked_text(row, words):
@@ -158,7 +175,7 @@ def status_lines(
 ) -> Iterator[str]:
     """Where every die is now: `places` are (set, facts about it, where its dice are)."""
     when = "" if found.last_at is None else moment_text(found.last_at, zone)
-    yield from _head("status", found, [(words("time"), when)], words)
+    yield from _head("status", found, rules_now(found, words), [(words("time"), when)], words)
     if not places:
         yield from wrapped(words("no_sets"), WIDTH)
     for name, facts, where in places:
@@ -173,8 +190,8 @@ def status_lines(
         if not opening.is_explained:
             said = f"{words.of('what', 'reserve_opened')} ({words('of_event', seq=opening.row.seq)})"
             yield from wrapped(f"{said}: {words('unexplained')}", WIDTH, _INDENT)
-    for text in found.alerts.values():
-        yield from wrapped(f"{words.of('what', 'alert_raised')}: {text}", WIDTH, _INDENT)
+    for row in found.standing.values():
+        yield from wrapped(f"{words.of('what', 'alert_raised')}: {alert_text(row, words)}", WIDTH, _INDENT)
     if unknown := unknown_rolls_text(found.rolls_of_no_set, words):
         yield from wrapped(unknown, WIDTH)
 
@@ -184,13 +201,16 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
     day = report.day
     span = words("from_to", start=moment_text(day.starts, zone), end=moment_text(day.ends, zone))
     facts = [(words("gaming_day"), f"{day.date.isoformat()} ({span})")]
-    yield from _head("report", found, facts, words, first=day_text(report, words))
-    if clock := free_clock_text(report.rows, words):
+    first = [day_text(report, words), *_headline(report, words)]
+    yield from _head("report", found, rules_of_day(found, report, words), facts, words, first=first)
+    for clock in clock_texts(report.rows, words):
         yield from wrapped(clock, WIDTH)
     if not report.rows and not report.unknown_rolls:
         yield from wrapped(words("no_events"), WIDTH)
     yield from _account(report, words)
     for title, summary, rows in (
+        ("deliveries", None, report.deliveries),
+        ("inspections", None, report.inspections),
         ("counts", None, report.counts),
         ("changes", changes_text(report, words), report.changes),
         ("broken_rules", None, report.against_rule),
@@ -207,8 +227,10 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
     for opening in report.openings:
         said = f"{time_text(opening.row, zone)}  {words('of_event', seq=opening.row.seq)}"
         lid = open_text(opening.row, opening, words)
-        yield from wrapped(f"{said}: {lid}; {explanation_text(opening, words)}", WIDTH, _INDENT)
+        parts = [lid, explanation_text(opening, words), *opening_marks(opening, words)]
+        yield from wrapped(f"{said}: {'; '.join(parts)}", WIDTH, _INDENT)
     yield from _foot([opening.row for opening in report.openings], words)
+    yield from _unwatched(report, words, zone)
     marked = [account.name for account in report.sets if account.name in found.rolls]
     unknown = unknown_rolls_text(report.unknown_rolls, words)
     if marked or unknown:
@@ -217,6 +239,35 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
             yield from wrapped(f"{words('set')} {name}: {'; '.join(fairness_text(found.rolls[name], words))}", WIDTH, 4)
         yield from wrapped(unknown, WIDTH) if unknown else ()
     yield from _signatures(words)
+
+
+def _headline(report: DayReport, words: Words) -> Iterator[str]:
+    """Whether all is in order, and if not, what is not."""
+    if findings := findings_text(report, words):
+        yield f"{words('not_in_order')}:"
+        for finding in findings:
+            yield f"- {finding}"
+    elif said := headline_text(report, words):
+        yield said
+    if unwatched := unwatched_text(report, words):
+        yield unwatched
+
+
+def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[str]:
+    """Stretches in which nobody watched the reserve, and changes that nobody saw."""
+    yield from _title(words("unwatched"))
+    if not report.unwatched and not report.unseen:
+        yield words("none")
+    for stretch in report.unwatched:
+        ends = [clock_text(end.at, end.clock, zone) for end in (stretch.began, stretch.ended) if end is not None]
+        parts = [lasted_text(stretch, words), cause_text(stretch, words)]
+        if after := seen_after_text(stretch, words):
+            parts.append(f"{words('seen_after')}: {after}")
+        yield from wrapped(f"{' > '.join(ends)}: {'; '.join(parts)}", WIDTH, _INDENT)
+    for row in report.unseen:
+        said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}: {words.of('what', row.what)}"
+        yield from wrapped(f"{said}; {note_text(row, words)}", WIDTH, _INDENT)
+    yield from _foot([*ends_of(report.unwatched), *report.unseen], words)
 
 
 def _signatures(words: Words) -> Iterator[str]:
@@ -233,9 +284,9 @@ def _signatures(words: Words) -> Iterator[str]:
         yield _row([signer, *["_" * room] * 3], widths)
 
 
-def _foot(rows: Sequence[LogRow], words: Words) -> Iterator[str]:
-    """What the question mark at a time means, where one of the rows has it."""
-    if said := free_mark_text(rows, words):
+def _foot(rows: Sequence[Timed], words: Words) -> Iterator[str]:
+    """What the marks at times mean, where one of the rows has one."""
+    if said := clock_marks_text(rows, words):
         yield from wrapped(said, WIDTH, _INDENT)
 
 
@@ -254,6 +305,8 @@ def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterat
         parts.append(difference_text(row, words).upper() if row.difference else words("agrees"))
     else:
         parts.append(dice_text(row, words))
+    if title in ("deliveries", "inspections"):
+        parts.append(note_text(row, words))
     parts += [f"{words(part)}: {name}" for part, name in (("done_by", row.done_by), ("seen_by", row.seen_by)) if name]
     yield from wrapped("; ".join(part for part in parts if part), WIDTH, _INDENT)
 
@@ -298,18 +351,18 @@ def _account_table(accounts: Sequence[SetDay], label_width: int, words: Words) -
 
 
 def _head(
-    title: str, found: History, facts: Sequence[tuple[str, str]], words: Words, first: str | None = None
+    title: str, found: History, rules: str, facts: Sequence[tuple[str, str]], words: Words, first: Sequence[str] = ()
 ) -> Iterator[str]:
     said = words(title)
     yield said
     yield "=" * shown_width(said)
-    if first is not None:
-        yield from wrapped(first, WIDTH)
-    head = [(words("table"), found.table), (words("site"), found.site), (words("rules"), found.rules)]
+    for line in first:
+        yield from wrapped(line, WIDTH, 2 if line.startswith("- ") else 0)
+    head = [(words("table"), found.table), (words("site"), found.site), (words("rules"), rules)]
     yield from wrapped(". ".join(f"{name}: {value}" for name, value in head if value), WIDTH, _INDENT)
     for name, value in facts:
         yield from wrapped(f"{name}: {value}", WIDTH, _INDENT)
-    yield from wrapped(f"{words('journal_ends', seq=found.last_seq)} {found.last_hash}", WIDTH, _INDENT)
+    yield from wrapped(f"{journal_text(found, words)} {found.last_hash}", WIDTH, _INDENT)
     yield ""
 
 

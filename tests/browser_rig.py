@@ -1,5 +1,6 @@
 """A touch screen for tests: a page in Debian's Chromium that fails the test when the page's own program did."""
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 SCREEN: ViewportSize = {"width": 800, "height": 480}
+# A finger's target is 9 mm at least, on a screen of seven inches across.
+_SCREEN_INCHES = 7
+_PX_PER_MM = math.hypot(SCREEN["width"], SCREEN["height"]) / _SCREEN_INCHES / 25.4
+TOUCH_PX = math.ceil(9 * _PX_PER_MM)
 # What a deadline of a page is when a test names none.
 EXPECT_MS = 10_000
 # What the browser itself writes for a request that found no terminal, or that the rules refused; no fault of the page.
@@ -62,3 +67,60 @@ def touch_page(chromium: Browser, screen: ViewportSize = SCREEN, scale: float = 
     finally:
         context.close()
     assert not faults, "the page reported errors:\n" + "\n".join(faults)
+
+
+def layout_faults(page: Page) -> list[str]:
+    """What a finger cannot hit or an eye cannot read on the console, in words.
+
+    That is what overlaps its neighbour, reaches beyond the screen or its place, cuts its words off, breaks a word in
+    two, or is too small for a finger. Names that people gave (`.named`) may be cut and broken: they can be any length.
+    """
+    faults: list[str] = page.evaluate(_LAYOUT_FAULTS, TOUCH_PX)
+    return faults
+
+
+_LAYOUT_FAULTS = """(least) => {
+  const faults = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) faults.push(`the page is ${root.scrollWidth} px wide`);
+  const seen = (node) => node.checkVisibility() && node.getBoundingClientRect().height > 0;
+  const name = (node) => node.dataset.testid || node.id || node.className || node.tagName;
+  const open = ".overlay:not([hidden])";
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
+  for (const box of all(`main, ${open}, ${open} :is(div, section)`))
+    if (box.scrollWidth > box.clientWidth + 1)
+      faults.push(`${name(box)} overflows: ${box.scrollWidth} in ${box.clientWidth}`);
+  const groups =
+    `#status, #work, #entry, ${open}, .dice-page:not([hidden]), .deeds, .fields, .why, .answers, .places`;
+  for (const group of all(groups)) {
+    const children = [...group.children].filter(seen).map((node) => [node, node.getBoundingClientRect()]);
+    children.forEach(([one, a], index) => {
+      for (const [other, b] of children.slice(index + 1))
+        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+          faults.push(`${name(one)} lies on ${name(other)}`);
+    });
+    if (group.matches(".dice-page")) for (const [node, box] of children)
+      if (box.bottom > innerHeight + 1) faults.push(`${name(node)} reaches below the screen`);
+  }
+  for (const target of all("button, input, a.page-link")) {
+    const { left, right, width, height } = target.getBoundingClientRect();
+    if (width < least || height < least) faults.push(`${name(target)} is ${Math.round(width)} x ${Math.round(height)}`);
+    if (left < 0 || right > innerWidth) faults.push(`${name(target)} leaves the screen`);
+    const cut = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
+    if (!target.matches(".named, input") && cut) faults.push(`${name(target)} cuts its words off`);
+  }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    const home = text.parentElement;
+    if (!seen(home) || home.closest(".named, [data-alert], dd, script, style")) continue;
+    for (const word of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = new Range();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) faults.push(`${name(home)} breaks the word ${word[0]}`);
+    }
+  }
+  return faults;
+}"""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,8 +77,8 @@ class DiceJournal(DiceTable):
         if dice:
             self.do("void_throw", no_roll=seq, dice=list(dice))
 
-    def raise_alert(self, alert: str, text: str) -> int:
-        return self.take("alert_raised", {"alert": alert, "text": text, "detail": {}, "latched": False})
+    def raise_alert(self, alert: str, text: str, **detail: Any) -> int:
+        return self.take("alert_raised", {"alert": alert, "text": text, "detail": detail, "latched": False})
 
 
 @contextmanager

@@ -18,6 +18,9 @@ class DiceTable:
 
     def __init__(self, rules: str = "us-vegas", *, duty: bool = True) -> None:
         self.log = DiceLog()
+        # The log's own count of sessions, by how many events were there when it changed: it hears no table_opened here.
+        self.sessions = {0: 5}
+        self.log.state.session = 5
         self.context = Context(
             rules=dice_rules.load(rules),
             table_open=True,
@@ -33,7 +36,13 @@ class DiceTable:
             self.do("on_duty", boxman="Ana", witness="Luis")
 
     def game(self, **changes: Any) -> None:
+        """The game is another now."""
         self.context = replace(self.context, **changes)
+        self.sessions[len(self.events)] = self.log.state.session = self.context.session_number
+
+    def throw(self) -> None:
+        """Dice are thrown; the context stays as it is."""
+        self.take("roll", {})
 
     def do(self, name: str, /, **parts: Any) -> Data:
         """An action of the console, done; `to`, `in` and `as` as they are. The event's data."""
@@ -60,11 +69,11 @@ class DiceTable:
         return self.do("receive", set=name, dice=dice, maker="Bold", colour="red", **more)
 
     def inspect(self, **more: Any) -> Data:
-        """Every check and every instrument, all good."""
+        """Every check and every instrument, all good; with unsound dice, not the check that they are sound."""
         rules = self.context.rules
         return self.do(
             "inspect",
-            checks=dict.fromkeys(rules.checks, True),
+            checks={check: check != "sound" or "unsound" not in more for check in rules.checks},
             instruments={name: {"sound": True, "showed": "as it should be"} for name in rules.inspection.instruments},
             **more,
         )
@@ -83,7 +92,9 @@ class DiceTable:
         """A fresh log that has been given the events as they come back from the disk."""
         log = DiceLog()
         for seq, (kind, data) in enumerate(json.loads(json.dumps(self.events)), start=1):
+            log.state.session = self.sessions.get(seq - 1, log.state.session)
             log.take(kind, data, seq)
+        log.state.session = self.log.state.session
         return log
 
 

@@ -257,7 +257,7 @@ def test_a_marked_box_without_a_commission_bet_asks_for_the_commission(status: s
         f"Box 4 is marked {status.upper()}: take the commission and enter the {status} bet, "
         "or press the buttons again to lift the marker."
     )
-    assert table.entries[-1][1]["detail"] == {"box": 4, "status": status, "players": ["3"]}
+    assert table.entries[-1][1]["detail"] == {"box": 4, "status": status, "players": ["3"], "in_rules": True}
     table.bet(status, 4)
     assert table.after(100) == ["-commission_not_taken:4"]
 

@@ -1,6 +1,7 @@
 """The console as the boxman has it: a touch screen of 800 x 480 in a real browser, on a terminal that really runs."""
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,14 +11,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
 from drivers.wiring import DEFAULT_PINS
-from tests.browser_rig import EXPECT_MS, SCREEN, browser, touch_page
+from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, browser, layout_faults, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
 # The page says that nobody answers two seconds after the last answer; the rest is a busy machine's.
 AWAY_MS = 6000
 HOLD_MS = 2200
 expect.set_options(timeout=EXPECT_MS)
-TOUCH_PX = 48
 MARKUP = '<img src=x onerror="throw 1"><b>x</b>'
 
 
@@ -741,7 +741,7 @@ def test_many_alerts_leave_the_dice_where_they_are(page: Page, table: TerminalPr
         more.tap()
     touch(page, "alert-input_stuck:11")
     expect(page.get_by_test_id("acknowledge-says")).to_contain_text("Input 11 is stuck")
-    assert page.evaluate(_MISFITS, TOUCH_PX) == []
+    assert layout_faults(page) == []
 
 
 def cut_rows(page: Page) -> list[bool]:
@@ -816,8 +816,9 @@ def test_the_hardware_page_shows_pins_and_levels_as_they_are_now(page: Page, tab
     off, six = tile("input-puck_off"), tile("input-puck_6")
     expect(off).to_have_text(f"OFF{DEFAULT_PINS['puck_off']}active")
     expect(six).to_have_text(f"6{DEFAULT_PINS['puck_6']}inactive")
-    # Seven places of the puck, ten buttons, six dice keys, the lid, six slots.
-    expect(page.locator("[data-level]")).to_have_count(7 + 10 + 6 + 1 + 6)
+    # Seven places of the puck, ten buttons, six dice keys, the lid, six slots, the door.
+    expect(page.locator("[data-level]")).to_have_count(7 + 10 + 6 + 1 + 6 + 1)
+    expect(tile("input-door")).to_have_text("Doornode:22closed")
     expect(tile("input-lid")).to_have_text(f"Lid{DEFAULT_PINS['lid']}closed")
     table.hand(puck={"position": 6, "face": "on"})
     expect(six).to_have_attribute("data-level", "active")
@@ -850,6 +851,27 @@ def test_the_hardware_is_read_only_while_its_page_is_open(page: Page, table: Ter
     touch(page, "close-hardware")
     polls("/api/state", 3)
     assert "/api/hardware" not in paths
+
+
+def test_the_hardware_page_tells_the_self_test_of_the_start(page: Page, table: TerminalProcess) -> None:
+    wait_for(lambda: table.client.get("/api/hardware").json()["self_test"], "the self-test")
+    touch(page, "button-hardware")
+    touch(page, "hardware-self_test")
+    rules = page.get_by_test_id("check-rules")
+    expect(rules).to_have_attribute("data-result", "passed")
+    expect(rules).to_contain_text("us-vegas, version 1: the house edge of each of 89 bets is as stated")
+    expect(page.locator("#hardware-body li")).to_have_count(7)
+    expect(page.get_by_test_id("self-test-verdict")).to_have_text(re.compile(r"^Passed at [0-9]{2}:[0-9]{2}$"))
+    told = table.client.get("/api/hardware").json()
+    told["self_test"]["passed"] = False
+    told["self_test"]["checks"] = [check | {"result": "passed"} for check in told["self_test"]["checks"]]
+    told["self_test"]["checks"][2] |= {"result": "failed", "said": "is UB, but the journal was signed with UA"}
+    page.route("**/api/hardware", lambda route: route.fulfill(json=told))
+    expect(page.get_by_test_id("check-key")).to_have_attribute("data-result", "failed")
+    expect(page.get_by_test_id("self-test-verdict")).to_have_text(re.compile("^NOT PASSED at "))
+    expect(page.get_by_test_id("hardware-self_test")).to_have_text("Self-test1")
+    told["self_test"] = None
+    expect(page.locator("#hardware-body")).to_have_text("The self-test of this start is not over yet…")
 
 
 def hardware_with_faults() -> dict[str, Any]:
@@ -919,7 +941,7 @@ def test_many_faults_are_one_line_that_unfolds_and_leave_the_map_in_sight(page: 
     expect(faults).to_contain_text("30 inputs are stuck or not read.")
     expect(page.locator("#hardware-body .fault")).to_have_count(0)
     expect(page.locator(".board li").last).to_be_in_viewport(ratio=1)
-    assert page.evaluate(_MISFITS, TOUCH_PX) == []
+    assert layout_faults(page) == []
     faults.tap()
     expect(page.locator("#hardware-body .fault")).to_have_count(30)
     faults.tap()
@@ -938,7 +960,7 @@ def test_the_pad_of_letters_has_its_keys_as_on_a_keyboard(page: Page) -> None:
         "1 2 3 4 5 6 7 8 9 0 ⌫",
         "Q W E R T Y U I O P -",
         "A S D F G H J K L Ñ .",
-        "Z X C V B N M space",
+        "Z X C V B N M ⇧ space",
     ]
 
 
@@ -1142,35 +1164,13 @@ def test_markup_in_a_player_s_name_is_text(page: Page, table: TerminalProcess) -
     assert page.locator("#stage img").count() == 0
 
 
-# What a finger cannot hit or an eye cannot read, in words: visible buttons that are too small, that reach beyond the
-# screen, or whose own words are cut off.
-_MISFITS = """(least) => {
-  const faults = [];
-  const root = document.documentElement;
-  if (root.scrollWidth > innerWidth) faults.push(`the page is ${root.scrollWidth} px wide`);
-  for (const box of document.querySelectorAll("main, .overlay:not([hidden]), .overlay:not([hidden]) div"))
-    if (box.clientWidth && box.scrollWidth > box.clientWidth + 1)
-      faults.push(`${box.id || box.className} overflows: ${box.scrollWidth} in ${box.clientWidth}`);
-  for (const button of document.querySelectorAll("button")) {
-    if (!button.checkVisibility()) continue;
-    const { left, right, width, height } = button.getBoundingClientRect();
-    const name = `${button.dataset.testid} (${Math.round(width)} x ${Math.round(height)})`;
-    if (width < least || height < least) faults.push(`${name} is too small`);
-    if (left < 0 || right > innerWidth) faults.push(`${name} leaves the screen`);
-    const named = button.matches(".named");
-    if (!named && (button.scrollWidth > button.clientWidth + 1 || button.scrollHeight > button.clientHeight + 1))
-      faults.push(`${name} cuts its words off`);
-  }
-  return faults;
-}"""
-
 _DIALOGS = {
     "button-bets": ("group-line", "group-numbers", "kind-place", "group-one_roll", "group-hop"),
     "button-no-roll": ("reason-on_chips",),
     "button-correct": ("right-die-1", "right-die-6"),
     "button-new-shooter": (),
     "button-open-table": ("rules-es-md-2004", "rules-mo-2010", "rules-cl-scj"),
-    "button-hardware": ("hardware-lamps", "hardware-node"),
+    "button-hardware": ("hardware-lamps", "hardware-node", "hardware-self_test"),
     "button-help": (),
 }
 
@@ -1182,7 +1182,7 @@ def test_every_dialog_fits_the_screen_with_buttons_for_a_finger(
     page.set_viewport_size(screen)
 
     def looks_right(where: str) -> None:
-        assert page.evaluate(_MISFITS, TOUCH_PX) == [], where
+        assert layout_faults(page) == [], where
 
     looks_right("before the first roll")
     for player in ("3", "8", "Señora de los Dados con un nombre largo"):

@@ -1,32 +1,40 @@
 """The dice control on the boxman's console: a real browser on a terminal that runs, its lid and slots moved by hand."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
-from tests.browser_rig import EXPECT_MS, SCREEN, browser, touch_page
-from tests.terminal_rig import TerminalProcess
+from device.dice_control.day_report import DAY_BEGINS, gaming_date
+from tests.browser_rig import EXPECT_MS, SCREEN, browser, layout_faults
+from tests.dice_console_rig import (
+    COUNT_TOUCHES,
+    IMPATIENT_MS,
+    SERIALS,
+    Start,
+    act,
+    alert_texts,
+    answers,
+    consoles,
+    is_asked,
+    is_back,
+    lid,
+    places,
+    question,
+    set_up,
+    slots,
+    touch,
+    touches,
+    type_in,
+    wrong,
+)
 
 expect.set_options(timeout=EXPECT_MS)
-TOUCH_PX = 48
 LARGE: ViewportSize = {"width": 1280, "height": 720}
-SERIALS = ["004711", "004712", "004713", "004714", "004715", "004716"]
 MARKUP = "<b>Ana</b>"
-# Long enough that no alert comes between, short where the alert is waited for.
-PATIENT_MS = 600_000
-IMPATIENT_MS = 100
-
-# From here on the page counts what fingers do.
-_COUNT_TOUCHES = """() => {
-  window.touches = 0;
-  document.addEventListener("pointerdown", () => { window.touches += 1; }, { capture: true });
-}"""
-
-Start = Callable[..., tuple[Page, TerminalProcess]]
 
 
 @pytest.fixture(scope="module")
@@ -39,125 +47,8 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def start(chromium: Browser, tmp_path: Path) -> Iterator[Start]:
     """Starts a terminal with the dice rules of a jurisdiction and opens its console on a touch screen."""
-    opened: list[Any] = []
-
-    def begin(rules: str, *, dice: int = 6, explain_ms: int = PATIENT_MS) -> tuple[Page, TerminalProcess]:
-        file = tmp_path / "table.toml"
-        file.write_text(f'[table]\nrules = "{rules}"\n[alerts]\nexplain_ms = {explain_ms}\n', encoding="utf-8")
-        process = TerminalProcess(tmp_path / "data", configuration=file)
-        opened.append(process)
-        process.__enter__()
-        for slot in range(dice + 1, 7):
-            process.hand(slot=slot, occupied=False)
-        context = touch_page(chromium)
-        opened.append(context)
-        page = context.__enter__()
-        page.goto(process.address)
-        expect(page.get_by_test_id("die-1")).to_be_enabled()
-        return page, process
-
-    yield begin
-    for context in reversed(opened):
-        context.__exit__(None, None, None)
-
-
-def act(table: TerminalProcess, name: str, **parts: Any) -> None:
-    """An action on the dice that must be recorded."""
-    answer = table.client.post("/api/dice", json={"id": table.fresh_id(), "action": {name: parts}})
-    assert answer.status_code == 200, answer.text
-
-
-def set_up(table: TerminalProcess, *, dice: int = 6, serials: bool = True, counted: bool = True) -> None:
-    """Ana and Bo are on duty; set A is inspected, at the table and counted, its first two dice in play."""
-    act(table, "on_duty", boxman="Ana", witness="Bo")
-    about: dict[str, Any] = {"set": "A", "dice": dice, "maker": "Bold", "colour": "red", "house_mark": "GM"}
-    act(table, "receive", **about, **({"serials": SERIALS[:dice]} if serials else {}))
-    rules = table.state()["dice"]["rules"]
-    used = {name: {"sound": True, "showed": "in order"} for name in rules["instruments"]}
-    act(table, "inspect", set="A", checks=dict.fromkeys(rules["checks"], True), instruments=used)
-    lid(table, "open")
-    act(table, "place", set="A")
-    names = SERIALS[:dice] if serials else [str(number) for number in range(1, dice + 1)]
-    act(table, "change", taken=names[:2])
-    slots(table, dice - 2)
-    lid(table, "closed")
-    if counted:
-        act(table, "count", count="opening", seen={"play": names[:2], "reserve": names[2:]})
-    # What the rule set itself warns of stands for ever.
-    table.wait_for_state(lambda state: not wrong(state), "nothing is wrong with the dice")
-
-
-def wrong(state: dict[str, Any]) -> list[str]:
-    """The alerts, without what the rule set itself warns of."""
-    return [alert["text"] for alert in state["alerts"] if alert["code"] != "rule_warning"]
-
-
-def slots(table: TerminalProcess, number: int) -> None:
-    """So many dice lie in the reserve, as the slots feel them."""
-    for slot in range(1, 7):
-        table.hand(slot=slot, occupied=slot <= number)
-
-
-def touch(page: Page, *names: str) -> None:
-    """Touch one thing after the other; each is waited for until it may be touched."""
-    for name in names:
-        page.get_by_test_id(name).tap()
-
-
-def type_in(page: Page, text: str) -> None:
-    """A text on the pad of the dialog, letter by letter, and OK."""
-    for letter in text.lower():
-        touch(page, "dice-letter-space" if letter == " " else f"dice-letter-{letter}")
-    touch(page, "dice-text-done")
-
-
-def _lid_is(is_open: bool, state: dict[str, Any]) -> bool:
-    return state["reserve"]["open"] is is_open
-
-
-def lid(table: TerminalProcess, *states: str) -> None:
-    """Move the lid, and wait until the terminal has seen it."""
-    for state in states:
-        table.hand(lid=state)
-        table.wait_for_state(partial(_lid_is, state == "open"), f"the lid is {state}")
-
-
-def places(table: TerminalProcess, name: str = "A") -> dict[str, list[str]]:
-    """Where the dice of a set are: place to dice."""
-    found: dict[str, list[str]] = {}
-    for dice_set in table.state()["dice"]["sets"]:
-        if dice_set["set"] == name:
-            for die in dice_set["dice"]:
-                found.setdefault(die["place"], []).append(die["die"])
-    return found
-
-
-def question(page: Page) -> Locator:
-    return page.get_by_test_id("question")
-
-
-def is_asked(page: Page, about: str) -> None:
-    expect(question(page)).to_be_visible()
-    expect(question(page)).to_have_attribute("data-about", about)
-
-
-def is_back(page: Page) -> None:
-    """The main screen is there again."""
-    expect(page.get_by_test_id("overlay-dice")).to_be_hidden()
-
-
-def answers(page: Page) -> list[str]:
-    """The reasons as they are offered, in their order."""
-    return question(page).locator(".answers button").all_inner_texts()
-
-
-def touches(page: Page) -> int:
-    number: int = page.evaluate("touches")
-    return number
-
-
-def alert_texts(table: TerminalProcess) -> list[str]:
-    return wrong(table.state())
+    with consoles(chromium, tmp_path) as begin:
+        yield begin
 
 
 def test_a_swap_takes_four_touches_from_the_closing_of_the_lid(start: Start) -> None:
@@ -173,7 +64,7 @@ def test_a_swap_takes_four_touches_from_the_closing_of_the_lid(start: Start) -> 
     expect(page.get_by_test_id("reserve")).to_contain_text("OPEN")
     lid(table, "closed")
     expect(question(page)).to_contain_text("Why was the reserve opened?")
-    page.evaluate(_COUNT_TOUCHES)
+    page.evaluate(COUNT_TOUCHES)
     touch(page, "reason-of-opening-shooter_request", "out-004712", "in-004714")
     expect(page.get_by_test_id("confirm-change")).to_have_text("004712 back, 004714 into play")
     touch(page, "confirm-change")
@@ -190,7 +81,7 @@ def test_a_swap_of_both_dice_from_the_button_needs_no_opening(start: Start) -> N
     page, table = start("us-vegas")
     set_up(table)
     touch(page, "button-dice")
-    page.evaluate(_COUNT_TOUCHES)
+    page.evaluate(COUNT_TOUCHES)
     touch(page, "why-boxman_order", "out-004711", "in-004713", "confirm-change")
     is_back(page)
     assert touches(page) == 4
@@ -215,7 +106,7 @@ def test_an_opening_for_which_no_die_moved_is_explained_by_one_touch(start: Star
     page, table = start("us-vegas")
     set_up(table)
     lid(table, "open", "closed")
-    page.evaluate(_COUNT_TOUCHES)
+    page.evaluate(COUNT_TOUCHES)
     touch(page, "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()
     assert touches(page) == 1
@@ -309,6 +200,7 @@ def test_a_late_opening_is_explained_by_a_supervisor_who_signs(start: Start) -> 
     lid(table, "open", "closed")
     is_asked(page, "late")
     expect(question(page)).to_contain_text("a supervisor must say why")
+    assert layout_faults(page) == []
     expect(page.get_by_test_id("alert-list")).to_contain_text("no reason was given")
     touch(page, "reason-of-opening-damage")
     expect(page.get_by_test_id("dice-text-says")).to_have_text("Damaged die. The supervisor's name:")
@@ -330,7 +222,7 @@ def test_a_dice_change_puts_all_before_the_shooter_who_takes_two(start: Start) -
     page, table = start("cl-scj")
     set_up(table, serials=False)
     lid(table, "open", "closed")
-    page.evaluate(_COUNT_TOUCHES)
+    page.evaluate(COUNT_TOUCHES)
     touch(page, "reason-of-opening-offered_to_shooter", "taken-4", "taken-6")
     expect(page.get_by_test_id("confirm-change")).to_have_text("Shooter takes 4 and 6")
     touch(page, "confirm-change")
@@ -369,7 +261,7 @@ def test_a_die_off_the_table_is_found_inspected_and_comes_back(start: Start) -> 
     checks = page.locator("#dice-inspect .checks:not(.four) button")
     expect(checks).to_have_count(4)
     touch(page, "check-equal_edges", "check-clear_pips", "check-clear_pips", "check-clear_pips")
-    expect(page.get_by_test_id("check-clear_pips")).to_contain_text("not checked")
+    expect(page.get_by_test_id("check-clear_pips")).to_contain_text("NOT MADE")
     touch(page, "all-good", "then-reserve", "confirm-inspect")
     expect(page.get_by_test_id("in-2")).to_be_visible()
     assert places(table) == {"play": ["1", "5"], "reserve": ["2", "3", "4"]}
@@ -476,23 +368,25 @@ def test_a_set_is_received_inspected_and_placed_by_touch_alone(start: Start) -> 
         "set": "17",
         "maker": "Bold Dice",
         "colour": "Red",
-        "house_mark": "Gm",
+        "house_mark": "GM",
         "numbered_by": "serial",
     }
     touch(page, "inspect-set", "all-good", "instrument-micrometer")
     type_in(page, "20.50 mm")
     touch(page, "instrument-magnet", "offered-Not magnetic", "dice-text-done")
     touch(page, "unsound-B3", "offered-Chipped", "dice-text-done")
-    expect(page.get_by_test_id("confirm-inspect")).to_have_text("B3 not sound, 5 sound")
+    expect(page.get_by_test_id("confirm-inspect")).to_contain_text("B3 not sound, 5 sound")
     touch(page, "unsound-B3")
-    expect(page.get_by_test_id("confirm-inspect")).to_have_text("All 6 are sound")
+    expect(page.get_by_test_id("confirm-inspect")).to_have_text(
+        "All 6 are soundSigns 9 of 9 checks; Micrometer, Magnet"
+    )
     with page.expect_request("**/api/dice") as sent:
         touch(page, "confirm-inspect")
     body = sent.value.post_data_json
     assert body is not None
     inspected = body["action"]["inspect"]
     assert inspected["instruments"] == {
-        "micrometer": {"sound": True, "showed": "20.50 Mm"},
+        "micrometer": {"sound": True, "showed": "20.50 mm"},
         "magnet": {"sound": True, "showed": "Not magnetic"},
     }
     assert all(inspected["checks"].values())
@@ -685,13 +579,7 @@ def test_the_log_and_the_reports_open_in_a_window_of_their_own(start: Start) -> 
     page, table = start("us-vegas")
     set_up(table)
     touch(page, "button-dice", "dice-tab-reports")
-    today = page.evaluate(
-        """() => {
-          const day = new Date();
-          const parts = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
-          return parts.map((part) => String(part).padStart(2, "0")).join("-");
-        }"""
-    )
+    today = gaming_date(datetime.now().astimezone(), DAY_BEGINS, None)
     expect(page.locator("[data-testid^=page-report-]")).to_have_count(7)
     for language, words in (("rules", "en"), ("es", "es")):
         touch(page, f"language-{language}")
@@ -736,49 +624,13 @@ def test_an_alert_of_the_reserve_leads_to_the_question_of_its_opening(start: Sta
     expect(page.get_by_test_id("say-why")).to_be_hidden()
 
 
-# In words: what overlaps its neighbour, reaches beyond the screen or its place, cuts its words off, or is too small for
-# a finger.
-_FAULTS = """(least) => {
-  const faults = [];
-  const root = document.documentElement;
-  if (root.scrollWidth > innerWidth) faults.push(`the page is ${root.scrollWidth} px wide`);
-  const seen = (node) => node.checkVisibility() && node.getBoundingClientRect().height > 0;
-  const name = (node) => node.dataset.testid || node.id || node.className || node.tagName;
-  const open = ".overlay:not([hidden])";
-  const parts = [...document.querySelectorAll(`main, ${open}, ${open} :is(div, section)`)];
-  for (const box of parts.filter(seen))
-    if (box.scrollWidth > box.clientWidth + 1)
-      faults.push(`${name(box)} overflows: ${box.scrollWidth} in ${box.clientWidth}`);
-  const groups =
-    `#status, #work, #entry, ${open}, .dice-page:not([hidden]), .deeds, .fields, .why, .answers, .places`;
-  for (const group of [...document.querySelectorAll(groups)].filter(seen)) {
-    const children = [...group.children].filter(seen).map((node) => [node, node.getBoundingClientRect()]);
-    children.forEach(([one, a], index) => {
-      for (const [other, b] of children.slice(index + 1))
-        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
-          faults.push(`${name(one)} lies on ${name(other)}`);
-    });
-    if (group.matches(".dice-page")) for (const [node, box] of children)
-      if (box.bottom > innerHeight + 1) faults.push(`${name(node)} reaches below the screen`);
-  }
-  for (const button of [...document.querySelectorAll("button")].filter(seen)) {
-    const { left, right, width, height } = button.getBoundingClientRect();
-    if (width < least || height < least) faults.push(`${name(button)} is ${Math.round(width)} x ${Math.round(height)}`);
-    if (left < 0 || right > innerWidth) faults.push(`${name(button)} leaves the screen`);
-    const cut = button.scrollWidth > button.clientWidth + 1 || button.scrollHeight > button.clientHeight + 1;
-    if (!button.matches(".named") && cut) faults.push(`${name(button)} cuts its words off`);
-  }
-  return faults;
-}"""
-
-
 @pytest.mark.parametrize("screen", [SCREEN, LARGE], ids=["800x480", "1280x720"])
 def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start: Start, screen: ViewportSize) -> None:
     page, table = start("es-1979")
     page.set_viewport_size(screen)
 
     def looks_right(where: str) -> None:
-        assert page.evaluate(_FAULTS, TOUCH_PX) == [], where
+        assert layout_faults(page) == [], where
 
     looks_right("nothing is known of the dice")
     touch(page, "button-dice")
@@ -811,24 +663,41 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     looks_right("a swap that is against the rules")
     touch(page, "why-offered_to_shooter")
     looks_right("a dice change")
+    touch(page, "asked", "asked-by-inspector", "asked-note")
+    type_in(page, "a note as long as people write them")
+    looks_right("who asked")
+    touch(page, "asked-done")
+    looks_right("a dice change that somebody asked for")
     touch(page, "signed-change")
     looks_right("the names")
     touch(page, "duty-boxman")
     looks_right("a name is entered")
     touch(page, "dice-tab-count", "count-004714", "place-nowhere")
     looks_right("a count that differs")
+    touch(page, "count-004715")
+    looks_right("a die in the hand")
+    touch(page, "place-reserve", "confirm-count", "correct-log")
+    looks_right("the log before it is put right")
+    touch(page, "correction-note", "offered-Put back in the wrong place", "dice-text-done")
+    looks_right("the log as it will be")
     touch(page, "dice-tab-sets")
     looks_right("the sets")
     touch(page, "set-Set 20261130", "pick-3")
     looks_right("a set")
-    touch(page, "inspect-set", "all-good", "unsound-3", "offered-Out of balance", "dice-text-done")
+    touch(page, "inspect-set")
+    looks_right("an inspection that has not begun")
+    touch(page, "all-good", "check-house_mark", "check-house_mark", "unsound-3", "offered-Chipped", "dice-text-done")
+    looks_right("an inspection that cannot be true")
+    touch(page, "check-sound")
     looks_right("an inspection")
-    touch(page, "instrument-balancing_caliper")
+    touch(page, "instrument-micrometer")
+    page.get_by_test_id("dice-text-field").fill("19.05 mm")
     looks_right("what an instrument showed")
     touch(page, "dice-tab-sets", "receive", *["more-dice"] * 2)
     looks_right("a set of eight is received")
     page.keyboard.press("Escape")
-    act(table, "explain", reason="inspector_request", **{"as": "boxman"})
+    # The count was the reason of the opening.
+    expect(question(page)).to_be_hidden()
     table.do({"no_roll": "off_table"})
     is_asked(page, "void_throw")
     looks_right("which die was it")
@@ -851,3 +720,11 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     touch(page, "confirm-close-table")
     expect(page.get_by_test_id("closed")).to_be_visible()
     looks_right("the table is closed")
+    touch(page, "closed-open", "confirm-open")
+    is_asked(page, "duty")
+    looks_right("who is on duty in a new session")
+    touch(page, "duty-same")
+    looks_right("who is on duty, asked once more")
+    touch(page, "duty-same")
+    page.locator("[data-code=count_differs] button").tap()
+    looks_right("an alert for a supervisor")

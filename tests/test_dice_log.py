@@ -570,7 +570,7 @@ def test_an_event_that_does_not_follow_is_not_taken() -> None:
 
 
 def test_the_log_holds_so_many_sets_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set_decisions.SETS_MAX == 10_000
+    assert set_decisions.SETS_MAX == 2_000
     monkeypatch.setattr(set_decisions, "SETS_MAX", 2)
     table = DiceTable()
     table.receive("A")

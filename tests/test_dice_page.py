@@ -52,6 +52,12 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         journal.void_throw("in_dice_cup", into)
     journal.raise_alert(f"dice_missing:{name}", "x" * 300)
     journal.do("count", set=name, count="check", seen={"play": ["1", "9"], "reserve": []})
+    for name in ("lid", "slot_1"):
+        journal.append("input_unavailable", {"name": name, "reason": "x" * 200})
+        journal.wait(4000)
+        journal.append("input_available", {"name": name})
+    journal.append("slots", {"occupied": [1, 2, 3, 4, 5, 6, 7, 8], "initial": True})
+    journal.append("slots", {"occupied": [1, 2, 3, 4, 5, 6, 7], "initial": False})
     for number in range(200):
         journal.roll(6, 1 + number % 6)
     return write_journal(tmp_path_factory.mktemp("crowded"), journal.journal)
@@ -63,8 +69,11 @@ def show(chromium: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     with local_zone("Europe/Madrid"), touch_page(chromium) as page:
 
         def show(action: str, data: Path, *arguments: str, width: int = UPRIGHT) -> Page:
-            assert main(["dice", action, "--html", "--data", str(data), *arguments]) == 0
-            (tmp_path / "page.html").write_text(capsys.readouterr().out, encoding="utf-8")
+            # A day whose dice do not reconcile ends with 1, and has its report all the same.
+            status = main(["dice", action, "--html", "--data", str(data), *arguments])
+            said = capsys.readouterr()
+            assert (status in (0, 1), said.err) == (True, "")
+            (tmp_path / "page.html").write_text(said.out, encoding="utf-8")
             page.set_viewport_size({"width": width, "height": 1000})
             page.emulate_media(media="print")
             page.goto((tmp_path / "page.html").as_uri())
@@ -173,7 +182,7 @@ def test_the_report_s_account_is_the_one_worked_out_by_hand(show: Show, day: Pat
     ]
     text = page.locator("main").inner_text()
     for said in (
-        "The account balances: 18 + 6 − 6 = 18.",
+        "The moves add up: 18 + 6 − 6 = 18; but the dice do not reconcile, see above.",
         "In use over 24 hours: A (26:30)",
         "4 openings; 1 not explained; 1 explained late by a supervisor.",
         "2 changes of dice; 1 against the rules.",
@@ -184,6 +193,15 @@ def test_the_report_s_account_is_the_one_worked_out_by_hand(show: Show, day: Pat
     first = page.locator("h1 + p")
     assert first.inner_text() == "Provisional: this day is not over; the journal ends before it does."
     assert first.get_attribute("class") == "notice"
+    headline = page.locator("h1 + p + div")
+    assert headline.get_attribute("class") == "notice"
+    assert headline.inner_text().split("\n") == [
+        "NOT IN ORDER",
+        "Missing, set A: A1",
+        "Closing count of set B (event 36): die B6: by the log in the reserve, seen nowhere",
+        "Opening of the reserve not explained: 1 (event 39)",
+        "Done against a rule: 3 (events 29, 35, 37)",
+    ]
 
 
 def test_many_sets_stand_in_tables_that_a_sheet_has_room_for(show: Show, crowded: Path) -> None:
@@ -196,7 +214,7 @@ def test_many_sets_stand_in_tables_that_a_sheet_has_room_for(show: Show, crowded
 def test_the_log_has_every_row(show: Show, day: Path) -> None:
     page = show("log", day, "--language", "en", width=ACROSS)
     numbers = page.locator(".log tbody tr td:nth-child(2)").all_inner_texts()
-    assert numbers == [str(seq) for seq in range(3, 41) if seq not in (15, 33)]
+    assert numbers == [str(seq) for seq in range(2, 41) if seq not in (15, 33)]
     swap = page.locator(".log tbody tr", has_text="No change of dice")
     cells = swap.locator("td").all_inner_texts()
     assert cells[0] == "2026-11-29 19:11:48"

@@ -137,6 +137,15 @@ def happens(table: DiceTable, what: str, number: int) -> None:
         table.take("roll", {})
 
 
+def places_of(snapshot: dict[str, Any], dice_of: dict[str, list[str]]) -> dict[str, dict[str, str]]:
+    """Where each die of each set is; of a set that is remembered as destroyed, all are."""
+    places = {
+        set_name: {one: there["place"] for one, there in dice_set["dice"].items()}
+        for set_name, dice_set in snapshot["sets"].items()
+    }
+    return places | {set_name: dict.fromkeys(dice_of[set_name], "destroyed") for set_name in snapshot["destroyed"]}
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     rules=st.sampled_from(NAMES),
@@ -149,7 +158,7 @@ def test_the_dice_add_up_after_every_event_and_the_replay_is_the_log(
     table = DiceTable(rules)
     if prepared:
         table.set_up(dice=prepared)
-    size = {"A": prepared} if prepared else {}
+    dice_of = {"A": [str(number + 1) for number in range(prepared)]} if prepared else {}
     for step in steps:
         before = table.log.snapshot()
         if isinstance(step, tuple):
@@ -169,21 +178,23 @@ def test_the_dice_add_up_after_every_event_and_the_replay_is_the_log(
                 assert json.loads(json.dumps(data)) == data, "plain values, as the journal gives them back"
                 table.take(kind, data)
                 if kind == "dice_set_received":
-                    size[data["set"]] = len(data["dice"])
+                    dice_of[data["set"]] = data["dice"]
                 moved = [(move["set"], move["die"]) for move in data.get("moves", [])]
                 assert len(moved) == len(set(moved)), "no die moves twice in one event"
+                were = places_of(before, dice_of)
                 changed = {
                     (set_name, one)
-                    for set_name, dice_set in table.log.snapshot()["sets"].items()
-                    for one, there in dice_set["dice"].items()
-                    if set_name in before["sets"] and before["sets"][set_name]["dice"][one]["place"] != there["place"]
+                    for set_name, there in places_of(table.log.snapshot(), dice_of).items()
+                    for one, place in there.items()
+                    if set_name in were and were[set_name][one] != place
                 }
                 assert changed == set(moved), "no die moves without an event that names it"
         places = {
-            set_name: [there["place"] for there in dice_set["dice"].values()]
-            for set_name, dice_set in table.log.snapshot()["sets"].items()
+            set_name: list(there.values()) for set_name, there in places_of(table.log.snapshot(), dice_of).items()
         }
-        assert {set_name: len(there) for set_name, there in places.items()} == size
+        assert {set_name: len(there) for set_name, there in places.items()} == {
+            set_name: len(names) for set_name, names in dice_of.items()
+        }
         assert all(place in PLACES for there in places.values() for place in there)
         assert sum(there.count("play") for there in places.values()) <= 2
         assert len(table.log.state.openings) <= OPENINGS_MAX

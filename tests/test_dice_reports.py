@@ -1,11 +1,17 @@
 """The reports of dice control as pages of a running terminal."""
 
+import asyncio
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from device.console.dice_reports import DiceReports
+from device.dice_control.report_kinds import FIRST_DAY, LAST_DAY
+from tests.dice_journal import spanish_day, write_journal
 from tests.terminal_rig import TerminalProcess
 
 ROLLS = [(2, 4), (3, 3), (6, 5)]
@@ -65,6 +71,9 @@ def _more(parts: dict[str, str]) -> str:
         ("/dice/report", "day"),
         ("/dice/report?day=yesterday", "day"),
         ("/dice/log?day=2026-02-30", "day"),
+        ("/dice/report?day=9999-12-31", "day"),
+        ("/dice/report?day=0001-01-01", "day"),
+        ("/dice/log?day=0001-01-01", "day"),
         ("/dice/log?language=fr", "language"),
     ],
 )
@@ -82,6 +91,20 @@ def test_the_rolls_of_a_set_are_counted(table: TerminalProcess) -> None:
     # Six dice, one of each face; three rolls, five ways of 36 for a six.
     assert counted["expected"]["faces"]["3"] == 1.0
     assert counted["expected"]["totals"]["6"] == round(3 * 5 / 36, 2)
+
+
+def test_the_first_and_the_last_day_that_may_be_asked_for_are_days_without_events(table: TerminalProcess) -> None:
+    for day in (FIRST_DAY, LAST_DAY):
+        answer = table.client.get(f"/dice/report?day={day}&language=en")
+        assert answer.status_code == 200, answer.text
+        assert "Nothing was done with dice or the reserve on this day." in answer.text
+
+
+def test_the_console_s_own_page_is_in_its_language_and_a_report_in_the_table_s(tmp_path: Path) -> None:
+    reports = DiceReports(write_journal(tmp_path, spanish_day().journal) / "journal.db")
+    [counted] = json.loads(asyncio.run(reports.fairness()))["sets"]
+    assert counted["verdict"] == "first look after 100 rolls"
+    assert b'lang="es"' in asyncio.run(reports.page("status", None, None))
 
 
 def test_the_table_takes_rolls_while_a_report_is_made(table: TerminalProcess) -> None:

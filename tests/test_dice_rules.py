@@ -109,6 +109,7 @@ def test_a_swap_against_the_rule_names_rule_article_and_words_and_raises_a_latch
             "rule": "change",
             "article": "IV.3",
             "text": "No change of dice (shooter request) during the series for point 6.",
+            "detail": {"reason": "shooter_request", "point": 6},
         }
     ]
     (alert,) = latched_alerts("dice_moved", data, 41)
@@ -122,7 +123,7 @@ def test_a_swap_against_the_rule_names_rule_article_and_words_and_raises_a_latch
 def test_an_alert_names_each_article_once_at_the_end_of_its_texts_and_cuts_nothing_off() -> None:
     table = DiceTable("us-vegas")
     table.receive(dice=5)
-    data = table.do("inspect", set="A", checks={})
+    data = table.do("inspect", set="A", checks={}, edges_hundredths_mm=dict.fromkeys("12345", 1905))
     ((_, text, _),) = latched_alerts("dice_set_inspected", data, 9)
     assert text == (
         "Against us-vegas: Not checked: without flaw or mark (house). Inspected without the micrometer; inspected "
@@ -258,7 +259,17 @@ def test_a_set_may_not_serve_two_sessions_in_a_row_in_spain_and_never_again_in_p
     def placed_again(rules: str, dice: int, sessions_later: int) -> list[tuple[str, str]]:
         table = DiceTable(rules)
         table.set_up(dice=dice, serials=SERIALS[:dice], house_mark="CGM")
+        table.throw()
         table.do("remove", set="A", to="store", reason="closing")
+        for later in range(1, sessions_later):
+            # With other dice.
+            table.receive(f"B{later}", 6)
+            table.game(session_number=5 + later)
+            table.do("on_duty", boxman="Ana", witness="Luis")
+            table.do("place", set=f"B{later}")
+            table.do("change", set=f"B{later}", taken=["1", "2"])
+            table.throw()
+            table.do("remove", set=f"B{later}", to="store", reason="closing")
         table.game(session_number=5 + sessions_later)
         table.do("on_duty", boxman="Ana", witness="Luis")
         return broken(table.do("place", set="A"))
@@ -274,10 +285,12 @@ def test_a_set_may_not_serve_two_sessions_in_a_row_in_spain_and_never_again_in_p
 def test_the_last_session_of_a_set_is_the_one_in_which_dice_of_it_were_in_play_last() -> None:
     table = DiceTable("es-1979")
     table.set_up(**MARKED)
+    table.throw()
     table.game(session_number=6)
     table.do("on_duty", boxman="Ana", witness="Luis")
     (view,) = table.log.view(table.context)["sets"]
     assert ("reuse", "II.1") in [(need["rule"], need["article"]) for need in view["needs"]]
+    table.throw()
     table.do("remove", set="A", to="store", reason="closing")
     table.game(session_number=7)
     table.do("on_duty", boxman="Ana", witness="Luis")
@@ -314,6 +327,7 @@ def test_a_set_that_is_placed_while_the_table_is_closed_serves_the_session_to_co
     assert table.do("change", taken=SERIALS[:2])["session"] == 6
     table.game(table_open=True, session_number=6)
     table.do("on_duty", boxman="Ana", witness="Luis")
+    table.throw()
     table.game(table_open=False)
     assert table.do("remove", set="A", to="store", reason="closing")["session"] == 6
     assert broken(table.do("place", set="A")) == [("reuse", "II.1")], "that would be session 7"
@@ -337,7 +351,7 @@ def test_a_die_that_an_inspection_found_unsound_is_against_the_rule_in_play() ->
     table = DiceTable("cl-scj")
     table.receive(dice=5)
     table.do("place", set="A")
-    table.do("inspect", checks={"sound": True}, unsound={"3": "a corner is chipped"})
+    table.do("inspect", checks={"sound": False}, unsound={"3": "a corner is chipped"})
     assert broken(table.do("change", taken=["1", "3"])) == [("sound", "Recursos Humanos")]
     assert table.log.view(table.context)["sets"][0]["dice"][2] == {"die": "3", "place": "play", "state": "unsound"}
 
@@ -437,6 +451,7 @@ def test_a_second_set_at_the_table_is_too_many_dice() -> None:
             "rule": "in_set",
             "article": "II.1",
             "text": "Set B came to the table while set A was there: 12 dice; the rules ask for 6.",
+            "detail": {"set": "B", "others": ["A"], "number": 12, "asked": "6"},
         }
     ]
 

@@ -81,7 +81,7 @@ happenings = st.lists(st.builds(lambda one: [one], happening) | st.sampled_from(
 MORNING: list[tuple[str, Any]] = [
     ("dice", {"on_duty": {"boxman": "Ana", "witness": "Luis"}}),
     ("dice", {"receive": {"set": "A", "dice": 5, "maker": "Bold", "colour": "red"}}),
-    ("dice", {"inspect": {"set": "A", "checks": {}}}),
+    ("dice", {"inspect": {"set": "A", "checks": {}, "instruments": {"magnet": {"sound": True, "showed": "x"}}}}),
     ("lid", True),
     ("dice", {"place": {"set": "A"}}),
     ("dice", {"change": {"taken": ["1", "2"]}}),
@@ -99,7 +99,7 @@ class Day:
         self.watch = self._new_watch()
         self.entries: list[Entry] = []
         self.now_ms = 0
-        self.sizes: dict[str, int] = {}
+        self.dice_of: dict[str, list[str]] = {}
         self.entries += self._start()
         self.entries += self.session.open_table(self.terms, Origin("configuration"))
 
@@ -121,7 +121,7 @@ class Day:
         self.entries += entries
         for kind, data in entries:
             if kind == "dice_set_received":
-                self.sizes[data["set"]] = len(data["dice"])
+                self.dice_of[data["set"]] = data["dice"]
         return True
 
     def _entries(self, what: str, how: Any) -> list[Entry]:
@@ -134,7 +134,7 @@ class Day:
             case "lid" | "lid_at_start":
                 return session.reserve_seen(how, what == "lid_at_start", Origin("header:reserve"))
             case "slots":
-                return session.input_seen("slots", {"occupied": how, "initial": False, "via": "node:slots"})
+                return session.slots_seen(how, False, Origin("node:slots"))
             case "open":
                 return session.open_table(self.terms, CONSOLE)
             case "close":
@@ -200,7 +200,10 @@ def test_the_session_is_its_journal_and_the_dice_add_up(rules: str, happened: li
         day.happens(what, how)
         state = day.session.dice.state
         there = {name: [die.place for die in dice_set.dice.values()] for name, dice_set in state.sets.items()}
-        assert {name: len(places) for name, places in there.items()} == day.sizes
+        there |= {name: ["destroyed"] * len(day.dice_of[name]) for name in state.destroyed}
+        assert {name: len(places) for name, places in there.items()} == {
+            name: len(dice) for name, dice in day.dice_of.items()
+        }
         assert all(place in PLACES for places in there.values() for place in places)
         day.session.dice.view(day.session.dice_context(day.rules))
     session = day.session
@@ -208,9 +211,9 @@ def test_the_session_is_its_journal_and_the_dice_add_up(rules: str, happened: li
 
     # The reports read the events on their own; what they say is what the terminal knows.
     told, state = day.told(), session.dice.state
-    assert told.places == {
-        name: {die: said.place for die, said in dice_set.dice.items()} for name, dice_set in state.sets.items()
-    }
+    places = {name: {die: said.place for die, said in dice_set.dice.items()} for name, dice_set in state.sets.items()}
+    places |= {name: dict.fromkeys(day.dice_of[name], "destroyed") for name in state.destroyed}
+    assert told.places == places
     assert told.reserve_open == state.reserve_open
     waiting = [opening for opening in told.openings if not opening.is_explained]
     assert [(opening.row.seq, opening.closed, opening.reason, opening.late) for opening in waiting] == [
@@ -232,7 +235,7 @@ def test_a_crash_anywhere_goes_on_as_if_there_had_been_none(
         day.happens(what, how)
     twin = Day(rules)
     twin.entries = list(day.entries)
-    twin.session, twin.now_ms, twin.sizes = day.replayed(), day.now_ms, dict(day.sizes)
+    twin.session, twin.now_ms, twin.dice_of = day.replayed(), day.now_ms, dict(day.dice_of)
     twin.watch = day.watch
     for what, how in happened[cut:]:
         if what in ("watch", "crash", "stop"):

@@ -42,7 +42,13 @@ def test_an_opening_waits_for_its_reason_from_its_closing_on() -> None:
     assert condition.text == (
         "The dice reserve was opened after roll 14 (shooter 7) and no reason was given. A supervisor must say why."
     )
-    assert condition.detail == {"opening": opened, "closed": closed}
+    assert condition.detail == {
+        "opening": opened,
+        "closed": closed,
+        "roll_number": 14,
+        "shooter": "7",
+        "further": 0,
+    }
     table.do("explain", reason="inspector_request", as_="boxman")
     assert standing(table) == {}
 
@@ -113,7 +119,7 @@ def test_slots_that_count_other_than_the_log_disagree_while_the_lid_is_closed() 
         "The slots of the reserve hold 2 dice, but by the log there are 3: 3 of set A, 4 of set A, 5 of set A. "
         "Count them and record the count."
     )
-    assert condition.detail == {"occupied": [1, 2], "log": ["3", "4", "5"]}
+    assert condition.detail == {"occupied": [1, 2], "log": ["3", "4", "5"], "sets": ["A", "A", "A"]}
     table.lid(True)
     assert "slots_disagree" not in standing(table)
     table.lid(False)
@@ -277,6 +283,7 @@ def test_a_withdrawn_die_leaves_a_set_short_when_the_series_is_over() -> None:
 def test_a_set_that_stays_at_the_table_for_another_session_is_named_where_the_rules_forbid_it() -> None:
     # Spain II.1: "distintos de los usados en la sesión anterior"
     table = ready("es-1979", 6, **MARKED)
+    table.throw()
     table.game(table_open=False)
     assert standing(table) == {}
     table.game(table_open=True, session_number=6)
@@ -301,7 +308,11 @@ def test_a_set_that_only_lay_in_the_reserve_has_not_served() -> None:
     table.do("change", taken=["004711", "004712"])
     assert standing(table) == {}
     table.game(session_number=7)
-    assert standing(table)["set_served_before:A"].detail == {"set": "A", "session": 6}
+    assert standing(table) == {}, "no dice were thrown"
+    table.game(session_number=6)
+    table.throw()
+    table.game(session_number=7)
+    assert standing(table)["set_served_before:A"].detail == {"set": "A", "session": 6, "article": "II.1"}
     table.do("on_duty", boxman="Ana", witness="Luis")
     table.do("change", taken=["004713", "004714"])
     assert "set_served_before:A" in standing(table), "it goes on serving"

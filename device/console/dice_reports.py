@@ -6,11 +6,13 @@ from pathlib import Path
 
 from device.beside_table import ProgramFailed, run_beside
 from device.console.requests import BadRequest
-from device.dice_control.report_kinds import FAIRNESS, LOG, REPORT, STATUS
+from device.dice_control.report_kinds import FAIRNESS, FIRST_DAY, LAST_DAY, LOG, REPORT, STATUS
 from device.dice_control.report_words import LANGUAGES
 from device.terminal import Busy
 
 REPORT_PROGRAM = "device.dice_control.report_program"
+# That of the console's own pages. A report speaks the language of its table.
+CONSOLE_LANGUAGE = "en"
 PAGES = (LOG, STATUS, REPORT)
 # One is made at a time; so many more may wait.
 WAITING_MAX = 4
@@ -33,15 +35,12 @@ class DiceReports:
             raise BadRequest("day", "is missing; name a day such as 2026-11-29")
         options = [] if language is None else ["--language", language]
         if day is not None:
-            try:
-                options += ["--day", date.fromisoformat(day).isoformat()]
-            except ValueError:
-                raise BadRequest("day", "must be a day such as 2026-11-29") from None
+            options += ["--day", _day(day).isoformat()]
         return await self._made(kind, options)
 
     async def fairness(self) -> bytes:
-        """What the rolls say of each set's dice, as JSON."""
-        return await self._made(FAIRNESS, [])
+        """What the rolls say of each set's dice, as JSON; part of the console, so in the console's language."""
+        return await self._made(FAIRNESS, ["--language", CONSOLE_LANGUAGE])
 
     async def _made(self, kind: str, options: list[str]) -> bytes:
         if self._waiting > WAITING_MAX:
@@ -58,6 +57,16 @@ class DiceReports:
             return await run_beside(REPORT_PROGRAM, str(self._journal), kind, *options, within_s=MADE_WITHIN_S)
         except ProgramFailed as failed:
             raise ReportFailed(f"the report cannot be made: {failed}") from failed
+
+
+def _day(text: str) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise BadRequest("day", "must be a day such as 2026-11-29") from None
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise BadRequest("day", f"must be a day from {FIRST_DAY} to {LAST_DAY}")
+    return day
 
 
 class ReportFailed(Exception):

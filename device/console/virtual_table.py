@@ -1,4 +1,4 @@
-"""The virtual table's side of the HTTP interface: a hand that moves pucks, buttons, lid and dice, and makes faults.
+"""The virtual table's side of the HTTP interface: a hand that moves pucks, buttons, lid, door and dice; and faults.
 
 It drives the pins and the node's files, as hardware would; the session behind them is out of its reach.
 """
@@ -27,6 +27,7 @@ _KINDS = {
     "second_puck": (),
     "press": ("hold_ms",),
     "lid": (),
+    "door": (),
     "dice_key": ("hold_ms",),
     "slot": ("occupied",),
     "fault": (),
@@ -74,6 +75,11 @@ class VirtualControls:
             case "lid":
                 state = choice(body, "lid", lambda value: value in ("open", "closed"), "must be open or closed")
                 table.set_lid(shut=state == "closed")
+            case "door":
+                if not table.has_door:
+                    raise BadRequest("door", "has no switch on this table")
+                state = choice(body, "door", lambda value: value in ("open", "closed"), "must be open or closed")
+                table.set_door(shut=state == "closed")
             case "press":
                 buttons = table.buttons
                 right = "must be one of " + ", ".join(buttons) if buttons else "cannot be done: no buttons are wired"

@@ -136,21 +136,35 @@ def asked(state: DiceState, parts: Mapping[str, Any], context: Context, reason: 
     return {"asked_by": who, "asked_by_name": parts.get("asked_by_name", known.get(who))}
 
 
-def opening_facts(state: DiceState, reason: str | None, *, reserve: bool) -> dict[str, int | None]:
+def opening_facts(
+    state: DiceState, context: Context, reason: str | None, made: Iterable[Mapping[str, str]], *, reserve: bool
+) -> dict[str, Any]:
     """The opening that a deed belongs to which takes dice from the reserve, puts them there or counts them.
 
     While the lid is open, every deed belongs to that opening, whatever its reason. When it is shut again, deeds that
     are entered afterwards still belong to it until it has a reason; and once it has one, those of the same reason
     until a roll is entered: two hands may have done them before the lid was shut. Any other deed belongs to none, and
-    one that moves dice then marks that the lid was not opened (`rule_judgement.lid_shut`).
+    one that moves dice then marks that the lid was not opened (`rule_judgement.lid_shut`), or where nobody could see
+    the lid says that instead.
+
+    A reason that was given while the lid is open, by an explanation or a count, gives way to that of a deed which
+    moves dice in or out of the reserve before it is shut.
     """
-    opening = state.current_opening() if reserve else None
-    if opening is not None:
-        # It may stand for others (OPENINGS_MAX): what explains it explains them.
-        merged: dict[str, int | None] = {} if opening.through is None else {"through": opening.through}
-        return {"opening": opening.seq} | merged
-    last = state.last_opening if reserve else None
-    return {"opening": last["seq"] if last is not None and last["reason"] == reason else None}
+    if not reserve:
+        return {"opening": None}
+    # Where no lid was ever seen, there is none.
+    said: dict[str, Any] = {"lid": "unseen"} if context.lid_unseen and state.reserve_open is not None else {}
+    opening = state.current_opening()
+    if opening is None:
+        last = state.last_opening
+        return said | {"opening": last["seq"] if last is not None and last["reason"] == reason else None}
+    said["opening"] = opening.seq
+    if opening.through is not None:
+        # It stands for others (OPENINGS_MAX): what explains it explains them.
+        said["through"] = opening.through
+    if opening.reason not in (None, reason) and not opening.moved and not opening.late and touches_reserve(made):
+        said["instead_of"] = opening.reason
+    return said
 
 
 def point_now(context: Context) -> int | None:
@@ -168,6 +182,11 @@ def fell(state: DiceState, name: str, context: Context, targets: Mapping[str, st
 def touches_play(made: Iterable[Mapping[str, str]]) -> bool:
     """Whether dice come into play or are taken out of it, as in a change of dice; a lost die is none."""
     return any("play" in (move["from"], move["to"]) and move["to"] not in LOST for move in made)
+
+
+def touches_reserve(made: Iterable[Mapping[str, str]]) -> bool:
+    """Whether dice left the reserve or came into it."""
+    return any("reserve" in (move["from"], move["to"]) for move in made)
 
 
 def series(context: Context) -> list[int]:

@@ -7,19 +7,22 @@ For each set and in sum, in numbers of dice:
 
 The first line counts what the events say was moved, the second counts dice where they lie. They agree unless the
 journal moves a die from where it was not; then the difference is named. A die that is cancelled, withdrawn or missing
-has still to be accounted for; one that is destroyed no longer.
+has still to be accounted for; one that is destroyed no longer. The dice reconcile only if besides none is missing or on
+the floor at the day's end, and every count of the day agreed with the log.
 
 A gaming day begins at an hour of local time, 06:00 unless said otherwise, and ends when the next begins: a casino's
 day is not over at midnight. Local is the zone that is handed in; None is the machine's own.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 
-from device.dice_control.dice_history import History, LogRow, Opening
-from device.dice_control.dice_state import AT_TABLE, PLACES
+from device.dice_control.dice_history import History
+from device.dice_control.dice_state import AT_TABLE, LOST, PLACES
+from device.dice_control.log_rows import LogRow, Opening, Unwatched
+from device.dice_control.report_kinds import FIRST_DAY, LAST_DAY
 
 DAY_BEGINS = time(6)
 USE_MAX = timedelta(hours=24)
@@ -27,6 +30,10 @@ USE_MAX = timedelta(hours=24)
 ELSEWHERE_AT_TABLE = ("offered", "floor", "inspection")
 CHANGES = ("swap", "change", "offer")
 COUNTS = ("count_opening", "count_closing", "count_check")
+SESSIONS = ("table_opened", "table_closed")
+DELIVERIES = ("received", "placed")
+# What nobody saw when it was.
+UNSEEN = ("slots_changed_shut", "edge_lost", "changes_dropped")
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,10 @@ class GamingDay:
 def gaming_day(day: date, begins: time = DAY_BEGINS, zone: tzinfo | None = None) -> GamingDay:
     """The gaming day that begins on `day`. With a change to or from summer time it has 23 or 25 hours.
 
-    Raises ValueError or OverflowError where the day is beyond the calendar.
+    Raises ValueError for a day before FIRST_DAY or after LAST_DAY, which no journal has.
     """
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"{day} is not from {FIRST_DAY} to {LAST_DAY}")
     starts, ends = local(datetime.combine(day, begins), zone), local(day_after(day, begins), zone)
     return GamingDay(day, starts, ends, begins, zone)
 
@@ -99,6 +108,8 @@ class SetDay:
     since: datetime | None = None
     longest: timedelta = timedelta(0)
     differences: list[Difference] = field(default_factory=list)
+    # Dice that are not there at the day's end, by where they were last: on the floor or missing.
+    lost: dict[str, list[str]] = field(default_factory=dict)
 
     def into(self, place: str) -> int:
         """How many dice came to a place, from all others."""
@@ -170,7 +181,8 @@ class DayReport:
 
     `is_over`: the journal reaches beyond the day's end. `journal_day`: the gaming day that the journal ends in (None:
     it is empty); an earlier one where the day has not begun. `unknown_rolls`: how often dice were rolled on the day
-    while no set was known to be in play. `free_clock` are events whose clock was not synced.
+    while no set was known to be in play. `unwatched` are stretches, part of which is on the day. `rules` are those that
+    the table was open under on the day, `dice_rules` those that the dice were judged by.
     """
 
     day: GamingDay
@@ -180,12 +192,35 @@ class DayReport:
     total: SetDay
     rows: tuple[LogRow, ...]
     openings: tuple[Opening, ...]
+    unwatched: tuple[Unwatched, ...]
+    rules: tuple[str, ...]
+    dice_rules: tuple[str, ...]
     unknown_rolls: int
 
     @property
     def counts(self) -> list[LogRow]:
         """Opening, closing and other counts."""
         return [row for row in self.rows if row.what in COUNTS]
+
+    @property
+    def counts_differing(self) -> list[LogRow]:
+        """Counts that did not agree with the log, also where it was put right afterwards."""
+        return [row for row in self.counts if row.difference]
+
+    @property
+    def deliveries(self) -> list[LogRow]:
+        """Sets that were received, or brought to the table."""
+        return [row for row in self.rows if row.what in DELIVERIES]
+
+    @property
+    def inspections(self) -> list[LogRow]:
+        """Inspections of dice, good or not."""
+        return [row for row in self.rows if row.what == "inspected"]
+
+    @property
+    def unseen(self) -> list[LogRow]:
+        """Changes of the lid or the slots that nobody saw, or that were under a shut lid."""
+        return [row for row in self.rows if row.what in UNSEEN]
 
     @property
     def changes(self) -> list[LogRow]:
@@ -216,11 +251,6 @@ class DayReport:
         return [opening for opening in self.openings if opening.late and opening.is_explained]
 
     @property
-    def free_clock(self) -> list[LogRow]:
-        """What was done while the clock was not synced."""
-        return [row for row in self.rows if row.clock == "free"]
-
-    @property
     def balances(self) -> bool:
         """Whether every set's account balances."""
         return self.total.balances and all(dice_set.balances for dice_set in self.sets)
@@ -230,10 +260,34 @@ class DayReport:
         """Whether dice were rolled although there are none to account for, so that the account says nothing."""
         return not self.sets and self.unknown_rolls > 0
 
+    @property
+    def reconciles(self) -> bool:
+        """Whether the account balances, no die is lost, and every count agreed."""
+        lost = any(dice_set.lost for dice_set in self.sets)
+        return self.balances and not self.lacks_dice and not lost and not self.counts_differing
+
+
+class DayPruned(Exception):
+    """What happened on the day is not, or not all, in the journal any more; the text says where it begins."""
+
+
+def check_not_pruned(found: History, since: datetime, day: GamingDay) -> None:
+    """Raises DayPruned when the journal, which was pruned, begins after `since` of the day."""
+    if found.pruned_seq and found.first_at is not None and since < found.first_at:
+        first = found.first_at.astimezone(day.zone)
+        raise DayPruned(
+            f"{day.date} was pruned: this journal begins with event {found.pruned_seq + 1} of "
+            f"{first:%Y-%m-%d %H:%M}, and what came before is in the central log alone"
+        )
+
 
 def day_report(found: History, day: GamingDay) -> DayReport:
-    """The account of a day. A day before or after the journal has one too: nothing happens in it."""
-    ledger = _Ledger()
+    """The account of a day. A day before or after the journal has one too: nothing happens in it.
+
+    Raises DayPruned where a part of the day was pruned.
+    """
+    check_not_pruned(found, day.starts, day)
+    ledger = _Ledger(found.places_at_first)
     rows = [row for row in found.rows if day.holds(row.at)]
     ledger.apply(row for row in found.rows if row.at < day.starts)
     accounts = ledger.begin_day()
@@ -246,8 +300,37 @@ def day_report(found: History, day: GamingDay) -> DayReport:
     seqs = {row.seq for row in rows}
     openings = tuple(opening for opening in found.openings if opening.row.seq in seqs)
     journal_day = None if found.last_at is None else gaming_date(found.last_at, day.begins, day.zone)
-    unknown_rolls = sum(day.holds(roll.at) for roll in found.unknown_rolls)
-    return DayReport(day, is_over, journal_day, sets, _sum(sets), tuple(rows), openings, unknown_rolls)
+    return DayReport(
+        day=day,
+        is_over=is_over,
+        journal_day=journal_day,
+        sets=sets,
+        total=_sum(sets),
+        rows=tuple(rows),
+        openings=openings,
+        unwatched=tuple(stretch for stretch in found.unwatched if _touches(stretch, day)),
+        rules=_rules_in_force(found.rows, day),
+        dice_rules=tuple(dict.fromkeys(row.rules for row in rows if row.rules and row.what not in SESSIONS)),
+        unknown_rolls=sum(day.holds(roll.at) for roll in found.unknown_rolls),
+    )
+
+
+def _touches(stretch: Unwatched, day: GamingDay) -> bool:
+    """Whether part of a stretch is on the day; one that is not over goes on."""
+    return stretch.began.at < day.ends and (stretch.ended is None or stretch.ended.at >= day.starts)
+
+
+def _rules_in_force(rows: Iterable[LogRow], day: GamingDay) -> tuple[str, ...]:
+    """The rule sets of the sessions of which a part was on the day."""
+    before: list[str] = []
+    during: list[str] = []
+    for row in rows:
+        if row.what in SESSIONS and row.rules is not None and row.at < day.ends:
+            if row.at < day.starts:
+                before = [row.rules] if row.what == "table_opened" else []
+            elif row.what == "table_opened":
+                during.append(row.rules)
+    return tuple(dict.fromkeys([*before, *during]))
 
 
 def _sum(sets: Sequence[SetDay]) -> SetDay:
@@ -264,8 +347,9 @@ def _sum(sets: Sequence[SetDay]) -> SetDay:
 class _Ledger:
     """Where every die lies, and between the beginning of a day and its end what was moved."""
 
-    def __init__(self) -> None:
-        self._places: dict[str, dict[str, str]] = {}
+    def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
+        """`places` are those before the first row."""
+        self._places = {name: dict(dice) for name, dice in places.items()}
         self._since: dict[str, datetime] = {}
         self._accounts: dict[str, SetDay] | None = None
 
@@ -277,7 +361,11 @@ class _Ledger:
     def end_day(self, until: datetime) -> None:
         """Close the accounts."""
         for name, account in (self._accounts or {}).items():
-            account.end = Counter(self._places.get(name, {}).values())
+            places = self._places.get(name, {})
+            account.end = Counter(places.values())
+            for place in LOST:
+                if dice := [die for die, at in places.items() if at == place]:
+                    account.lost[place] = dice
             account.since = self._since.get(name)
             if account.since is not None:
                 account.longest = max(account.longest, until - account.since)

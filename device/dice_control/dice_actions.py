@@ -14,6 +14,8 @@ brackets may be left out, and then mean what is said here:
               [unsound: {die: "what is wrong"}], [instruments: {"micrometer": {"sound": true, "showed": "19.05 mm"}}],
               [edges_hundredths_mm: {die: 1905}], [then: "reserve" | "play" | "withdrawn": they stay where they are],
               [reason: die_off_table for dice under inspection, else new_set]}}
+             Something must have been looked at for each die that is not unsound. Where a die is unsound, the check
+             "sound" is not true, unless something else failed.
 {"place":    {set}}                                            store -> reserve; reason new_set
 {"offer":    {[set], [reason: offered_to_shooter], [dice: all in play and in the reserve], [asked_by, asked_by_name]}}
 {"change":   {[set], taken: [die, die], [reason: offered_to_shooter], [offered: all], [asked_by, asked_by_name]}}
@@ -29,7 +31,8 @@ brackets may be left out, and then mean what is said here:
 {"remove":   {set, to: "store" | "withdrawn" | "cancelled" | "destroyed", reason, [dice: all that can go there]}}
              A missing die is cancelled or destroyed only if it is named.
 {"explain":  {[opening: seq of the latest unexplained opening], reason, as: "boxman" | "supervisor"}}
-             A supervisor's own name must be given as done_by. `count` only after a count since the opening.
+             A supervisor's own name must be given as done_by. `count` only after a count that belongs to this opening
+             or came after its closing.
 
 [set], [done_by], [seen_by] and [note] are parts of every action but on_duty (none) and explain (no set, no seen_by).
 [asked_by] is shooter | player | inspector | supervisor | boxman; by the reason where it is left out.

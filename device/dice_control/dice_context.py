@@ -11,7 +11,7 @@ class Context:
 
     `rolls_in_series` counts the throws since the last decision: 0 where the next throw is a come-out, so that
     `roll_number - rolls_in_series` tells one series from another. `throwing`: the dice are out. `no_roll` is the last
-    void throw since the last roll: its event's seq and its reason.
+    void throw since the last roll: its event's seq and its reason. `lid_unseen`: the reserve's lid cannot be seen now.
     """
 
     rules: DiceRules
@@ -23,3 +23,4 @@ class Context:
     throwing: bool
     rolls_in_series: int
     no_roll: tuple[int, str] | None = None
+    lid_unseen: bool = False

@@ -1,24 +1,25 @@
 """The dice log as an auditor reads it: one row for each event about dice or the reserve, out of a journal's events.
 
 Made from the events alone, not from the state that the terminal keeps, so that the two can be held against each other.
-
-Time
-====
-Order is by seq. Every row gets a moment, which never goes back from one row to the next, so that a day is an unbroken
-part of the journal: the wall time where the clock was synced; otherwise what the monotonic clock says from the nearest
-event of the same boot whose clock was synced; otherwise the wall time as it stands, kept between its neighbours'.
-How long the lid was open comes from the monotonic clock, and over a restart of the machine from two synced clocks.
+Order is by seq; the moment of each row is what `event_moments` makes of all clocks together. How long the lid was open
+comes from the monotonic clock, and over a restart of the machine from two synced clocks.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from device.dice_control.dice_state import IN_PLAY
+from device.dice_control.event_moments import EventMoments, Moment, between_ms, lapse_ms, wall_of
 from device.dice_control.fairness import RollCount
+from device.dice_control.log_rows import LogRow, Move, Opening, SetFacts, Unwatched, set_facts, what_of
+from device.dice_control.reserve_sight import LID, SLOTS, ReserveSight, is_of_reserve
 from device.event import GENESIS_HASH, Event
+from device.session import Session
 
+# A change of the slots that so shortly precedes an opening of the lid belongs to that: they settle at their own pace.
+_BEFORE_OPENING_MS = 1000
 LID_EVENTS = ("reserve_opened", "reserve_closed")
 DICE_EVENTS = (
     "dice_duty",
@@ -33,7 +34,7 @@ DICE_EVENTS = (
 )
 ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
 # Alerts that tell of what has happened, so that they are over when they are noted.
-HAPPENED = ("against_rule", "count_differs", "no_opening_count", "no_closing_count")
+HAPPENED = ("against_rule", "count_differs", "no_opening_count", "no_closing_count", "slots_changed_shut")
 # Alerts about dice or the reserve: what stands before the colon of their names.
 DICE_ALERTS = (
     "reserve_unexplained",
@@ -49,150 +50,60 @@ DICE_ALERTS = (
 )
 
 
-@dataclass(frozen=True)
-class Move:
-    """A die of a set from one place to another."""
-
-    set_name: str
-    die: str
-    source: str
-    target: str
-
-
-@dataclass
-class LogRow:
-    """One event of the dice log. What it does not tell is None or empty.
-
-    `what` is swap, change, offer, off_table, found, missing, correction, received, inspected, placed, count_opening,
-    count_closing, count_check, to_store, to_withdrawn, to_cancelled, to_destroyed, void_dice, void_throw (of which the
-    dice are not told), explained, duty, reserve_opened, reserve_closed or one of ALERT_EVENTS. `dice` are those
-    concerned, also where none moves.
-    """
-
-    seq: int
-    what: str
-    at: datetime
-    clock: str
-    session: int | None = None
-    shooter: str | None = None
-    roll_number: int | None = None
-    point: int | None = None
-    set_name: str | None = None
-    dice: tuple[str, ...] = ()
-    moves: tuple[Move, ...] = ()
-    reason: str | None = None
-    # Of an offer and a change: what was put before the shooter, and of a change what he took.
-    offered: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
-    asked_by: str | None = None
-    asked_by_name: str | None = None
-    done_by: str | None = None
-    seen_by: str | None = None
-    against_rule: tuple[Mapping[str, str], ...] = ()
-    difference: tuple[Mapping[str, Any], ...] = ()
-    # Of unsound dice, what is wrong with them; of instruments, what they showed.
-    unsound: Mapping[str, str] = field(default_factory=dict)
-    instruments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # The void throw, or the opening of the reserve, that it belongs to: a seq.
-    belongs_to: int | None = None
-    # Of a void throw that the rule set counts: what that says.
-    counted_by: str | None = None
-    alert: str | None = None
-    text: str | None = None
-    # Of the lid: whether it was seen so at a start; of an opening and its closing: for how long it was open.
-    initial: bool = False
-    open_ms: int | None = None
-
-    @property
-    def phase(self) -> str | None:
-        """come_out or point; None where the event does not tell of the game."""
-        if self.roll_number is None:
-            return None
-        return "come_out" if self.point is None else "point"
-
-    @property
-    def alert_family(self) -> str | None:
-        """The alert's name without what it is about."""
-        return None if self.alert is None else self.alert.partition(":")[0]
-
-
-@dataclass(slots=True)
-class UnknownRoll:
-    """A roll while no set was known to be in play, or dice of two."""
-
-    seq: int
-    at: datetime
-
-
-@dataclass
-class Opening:
-    """An opening of the reserve: the row of its event, and how it ended. `closed` is the closing's seq."""
-
-    row: LogRow
-    closed: int | None = None
-    open_ms: int | None = None
-    reason: str | None = None
-    # boxman, supervisor, or None where a deed with the dice explained it.
-    explained_as: str | None = None
-    explained_by: str | None = None
-    explained_seq: int | None = None
-    # The alert was raised before it was explained.
-    late: bool = False
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether someone has said why; after the alert, only a supervisor can."""
-        return self.reason is not None and (not self.late or self.explained_as == "supervisor")
-
-
-@dataclass(frozen=True)
-class SetFacts:
-    """A set as it was received."""
-
-    name: str
-    dice: tuple[str, ...]
-    numbered_by: str
-    maker: str
-    colour: str
-    house_mark: str | None
-    edge_hundredths_mm: int | None
-    received: int
-
-
 @dataclass
 class History:
-    """All that the reports are made of. `rules` is the name of the rule set that the table was last opened under."""
+    """All that the reports are made of.
+
+    `rules` is the rule set that the table was last opened under, `dice_rules` that by which the dice were last judged.
+    """
 
     table: str | None = None
     site: str | None = None
     rules: str | None = None
+    dice_rules: str | None = None
     rows: list[LogRow] = field(default_factory=list)
     openings: list[Opening] = field(default_factory=list)
+    unwatched: list[Unwatched] = field(default_factory=list)
     sets: dict[str, SetFacts] = field(default_factory=dict)
     # Where each die is: by set, then by die.
     places: dict[str, dict[str, str]] = field(default_factory=dict)
-    # Alerts about dice or the reserve that stand: name and text.
-    alerts: dict[str, str] = field(default_factory=dict)
+    # Alerts about dice or the reserve that stand, by name: the row in which they were raised last.
+    standing: dict[str, LogRow] = field(default_factory=dict)
     rolls: dict[str, RollCount] = field(default_factory=dict)
-    unknown_rolls: list[UnknownRoll] = field(default_factory=list)
+    # Rolls while no set was known to be in play, or dice of two.
+    unknown_rolls: list[Moment] = field(default_factory=list)
     reserve_open: bool | None = None
     last_seq: int = 0
     last_hash: str = GENESIS_HASH
     last_at: datetime | None = None
+    # Of what was pruned after delivery: the last event, when the next one was, and where each die lay then.
+    pruned_seq: int = 0
+    first_at: datetime | None = None
+    places_at_first: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def rolls_of_no_set(self) -> int:
         """How many rolls count for no set."""
         return len(self.unknown_rolls)
 
+    @property
+    def alerts(self) -> dict[str, str]:
+        """The text, in the journal's words, of each alert that stands."""
+        return {name: row.text or "" for name, row in self.standing.items()}
+
 
 class UnreadableEvent(Exception):
     """An event that is not what its type says: the message names it."""
 
 
-def history(events: Iterable[Event]) -> History:
-    """Read a journal's events, from the first on and in order. Raises UnreadableEvent."""
+def history(events: Iterable[Event], before: Session | None = None) -> History:
+    """Read a journal's events, from the first that is left on and in order. Raises UnreadableEvent.
+
+    `before` is the session then: where the oldest were pruned, it tells of sets and dice what they told.
+    """
     reading = _Reading()
+    if before is not None:
+        reading.go_on_from(before)
     for event in events:
         try:
             reading.take(event)
@@ -201,58 +112,17 @@ def history(events: Iterable[Event]) -> History:
     return reading.finish()
 
 
-@dataclass
-class _Waiting:
-    """A row, or a roll, whose moment is not known yet."""
-
-    row: LogRow | UnknownRoll
-    boot: str
-    mono_ns: int
-
-
-class _Times:
-    """Gives rows their moments, as events with a synced clock come by."""
-
-    def __init__(self) -> None:
-        self._synced: tuple[str, int, datetime] | None = None
-        self._waiting: list[_Waiting] = []
-
-    def see(self, event: Event) -> None:
-        """Take note of an event's stamp."""
-        if event.clock != "synced":
-            return
-        wall = datetime.fromisoformat(event.wall)
-        for waiting in self._waiting:
-            if waiting.boot == event.boot:
-                waiting.row.at = wall - timedelta(microseconds=(event.mono_ns - waiting.mono_ns) // 1000)
-            else:
-                waiting.row.at = min(waiting.row.at, wall)
-        self._waiting.clear()
-        self._synced = (event.boot, event.mono_ns, wall)
-
-    def moment(self, event: Event) -> datetime:
-        """When an event was, as far as the events until now tell."""
-        wall = datetime.fromisoformat(event.wall)
-        if event.clock == "synced" or self._synced is None:
-            return wall
-        boot, mono_ns, synced = self._synced
-        if boot == event.boot:
-            return synced + timedelta(microseconds=(event.mono_ns - mono_ns) // 1000)
-        return max(wall, synced)
-
-    def add(self, row: LogRow | UnknownRoll, event: Event) -> None:
-        """The row of an event that was seen."""
-        known = self._synced is not None and self._synced[0] == event.boot
-        if not known:
-            self._waiting.append(_Waiting(row, event.boot, event.mono_ns))
-
-
 class _Reading:
     def __init__(self) -> None:
-        self._found = History()
-        self._times = _Times()
+        self._moments = EventMoments()
+        self._sight = ReserveSight(self._moments)
+        self._found = History(unwatched=self._sight.stretches)
+        self._first_moment: Moment | None = None
         self._last_event: Event | None = None
         self._session = 0
+        self._table_open = False
+        # The dice are out: from "no more bets" to the roll.
+        self._throwing = False
         self._roll_number = 0
         self._shooter: str | None = None
         self._point: int | None = None
@@ -262,60 +132,125 @@ class _Reading:
         # Of the last roll: its event, set and dice.
         self._last_roll: tuple[int, str | None, tuple[int, int]] | None = None
         self._open: Opening | None = None
+        # The events that opened it, and that explained it while it was open.
         self._opened: Event | None = None
+        self._explained_by: Event | None = None
+        self._slots: tuple[int, ...] | None = None
+        # The last change of the slots that is a row, and its event.
+        self._changed_shut: tuple[LogRow, Event] | None = None
+
+    def go_on_from(self, session: Session) -> None:
+        """Nothing was read yet, and this is what was before."""
+        found = self._found
+        found.pruned_seq = session.seq
+        if session.configured is not None:
+            found.site = session.configured.get("site")
+        if session.terms is not None:
+            found.rules, self._no_roll = session.terms.rule_set["name"], session.terms.rule_set["no_roll"]
+        self._session, self._table_open = session.session_number, session.is_open
+        self._throwing, self._point = session.dice_out, session.point
+        if session.table is not None:
+            self._roll_number, self._shooter = session.table.roll_number, session.table.shooter
+        for name, held in session.dice.state.sets.items():
+            found.sets[name] = SetFacts(
+                name,
+                tuple(held.dice),
+                held.numbered_by,
+                held.maker,
+                held.colour,
+                held.house_mark,
+                held.edge_hundredths_mm,
+                held.received,
+            )
+            found.places[name] = {number: die.place for number, die in held.dice.items()}
+            self._in_play |= {(name, number) for number, die in held.dice.items() if die.place == "play"}
+        found.places_at_first = {name: dict(dice) for name, dice in found.places.items()}
 
     def take(self, event: Event) -> None:
         found = self._found
         found.table, found.last_seq, found.last_hash = event.table, event.seq, event.hash
-        self._times.see(event)
+        self._moments.see(event)
+        if self._last_event is None:
+            self._first_moment = self._moment(event)
         self._last_event = event
+        # Before anything else: that the program is there again comes before the table that it opens.
+        for what, stretch in self._sight.take(event):
+            self._row(event, what).stretch = stretch
         kind, data = event.type, event.data
         if kind in LID_EVENTS:
             self._lid(event)
+        elif kind == "slots":
+            self._slots_seen(event)
+        elif kind == "reserve_settled":
+            self._settled(event)
         elif kind in DICE_EVENTS:
             self._dice(event)
         elif kind in ALERT_EVENTS:
             self._alert(event)
         elif kind == "no_roll":
+            self._throwing = False
             row = self._row(event, "void_throw")
             row.reason = data["step"]["no_roll"]
             row.text = data["step"].get("note")
             self._judge_void(row)
+        elif kind in ("edge_lost", "node_found", "node_dropped"):
+            self._lost(event)
         else:
             self._game(event)
 
     def finish(self) -> History:
         found = self._found
-        latest = datetime.min.replace(tzinfo=UTC)
-        moments: list[LogRow | UnknownRoll] = [*found.rows, *found.unknown_rolls]
-        for row in sorted(moments, key=lambda moment: moment.seq):
-            latest = row.at = max(row.at, latest)
         if self._last_event is not None:
-            found.last_at = max(self._times.moment(self._last_event), latest)
+            last = self._moment(self._last_event)
+        self._moments.settle()
+        if self._last_event is not None:
+            found.last_at = last.at
+        if self._first_moment is not None:
+            found.first_at = self._first_moment.at
+        for opening in found.openings:
+            if opening.open_ms is None and opening.closing is not None:
+                opening.open_ms = between_ms(opening.row, opening.closing)
+                opening.row.open_ms = opening.closing.open_ms = opening.open_ms
+        for stretch in found.unwatched:
+            if stretch.lasted_ms is None and stretch.ended is not None:
+                stretch.lasted_ms = between_ms(stretch.began, stretch.ended)
         return found
+
+    def _moment(self, event: Event) -> Moment:
+        moment = Moment(event.seq, wall_of(event), event.clock)
+        self._moments.add(moment, event)
+        return moment
 
     def _row(self, event: Event, what: str) -> LogRow:
         data = event.data
         row = LogRow(
             seq=event.seq,
             what=what,
-            at=self._times.moment(event),
+            at=wall_of(event),
             clock=event.clock,
+            wall=event.wall,
             session=data.get("session", self._session or None),
             shooter=data.get("shooter", self._shooter),
             roll_number=data.get("roll_number", self._roll_number if self._session else None),
             point=data.get("point", self._point),
         )
-        self._times.add(row, event)
+        self._moments.add(row, event)
         self._found.rows.append(row)
         return row
 
-    # The lid
+    def _row_of(self, seq: object) -> LogRow | None:
+        if seq is None:
+            return None
+        # The newest first: that is nearly always the one.
+        return next((row for row in reversed(self._found.rows) if row.seq == seq), None)
+
+    # The lid and the slots
 
     def _lid(self, event: Event) -> None:
         data = event.data
         row = self._row(event, event.type)
-        row.initial = data["initial"]
+        if data["initial"]:
+            row.first_since = self._sight.first_because[LID]
         found = self._found
         found.reserve_open = event.type == "reserve_opened"
         if event.type == "reserve_closed":
@@ -324,10 +259,12 @@ class _Reading:
             if self._open is not None:
                 # Its closing was never seen.
                 self._open.closed = event.seq
-            self._open, self._opened = Opening(row), event
+            self._drop_change(event)
+            self._open = Opening(row, during_roll=self._throwing, while_closed=not self._table_open)
+            self._opened, self._explained_by = event, None
             found.openings.append(self._open)
         else:
-            # The lid was open when the terminal stopped, and still is.
+            # The lid was open when it was seen last, and still is.
             row.belongs_to = self._open.row.seq
 
     def _lid_closed(self, row: LogRow, event: Event) -> None:
@@ -335,14 +272,61 @@ class _Reading:
         self._open = self._opened = None
         if opening is None or opened is None:
             return
-        opening.closed = event.seq
+        opening.closed, opening.closing = event.seq, row
         row.belongs_to = opening.row.seq
-        if opened.boot == event.boot:
-            opening.open_ms = (event.mono_ns - opened.mono_ns) // 1_000_000
-        elif opened.clock == event.clock == "synced":
-            wall = datetime.fromisoformat(event.wall) - datetime.fromisoformat(opened.wall)
-            opening.open_ms = max(0, wall // timedelta(milliseconds=1))
-        opening.row.open_ms = row.open_ms = opening.open_ms
+        opening.row.open_ms = row.open_ms = opening.open_ms = lapse_ms(opened, event)
+        if self._explained_by is not None:
+            opening.open_after_ms = lapse_ms(self._explained_by, event)
+            opening.slots_at_end = self._slots
+
+    def _slots_seen(self, event: Event) -> None:
+        data = event.data
+        before, self._slots = self._slots, tuple(data["occupied"])
+        lid = data.get("lid", "unseen" if data["initial"] else "shut")
+        may_be_shut = lid == "shut" or (lid == "unseen" and data["initial"])
+        if before in (None, self._slots) or not may_be_shut or self._found.reserve_open is not False:
+            return
+        row = self._row(event, "slots_changed_shut")
+        row.slots = (before or (), self._slots)
+        if data["initial"]:
+            row.first_since = self._sight.first_because[SLOTS]
+        self._changed_shut = row, event
+
+    def _drop_change(self, opened: Event) -> None:
+        """The lid was opened: a change of the slots just before it was none under a shut lid."""
+        if self._changed_shut is not None:
+            row, changed = self._changed_shut
+            ago_ms = lapse_ms(changed, opened)
+            if row.first_since is None and ago_ms is not None and ago_ms <= _BEFORE_OPENING_MS:
+                # It is among the last few.
+                place = next(
+                    place for place in range(len(self._found.rows) - 1, -1, -1) if self._found.rows[place] is row
+                )
+                del self._found.rows[place]
+            self._changed_shut = None
+
+    def _settled(self, event: Event) -> None:
+        """The slots have settled after a closing; where they contradict the log, a reason given before it lapses."""
+        opening = self._opening(event.data["asked_anew"])
+        if opening is None:
+            return
+        row = self._row(event, "asked_anew")
+        row.belongs_to, row.changes = opening.row.seq, event.data["surplus"]
+        opening.asked_anew = True
+        opening.reason = opening.row.reason = None
+        opening.explained_as = opening.explained_by = opening.explained_seq = None
+
+    def _lost(self, event: Event) -> None:
+        """Changes of the lid or the slots that nobody saw when they were."""
+        data = event.data
+        if event.type == "edge_lost":
+            if is_of_reserve(data["name"]):
+                self._row(event, "edge_lost").inputs = (data["name"],)
+            return
+        changes = data["dropped"] if event.type == "node_found" else data["changes"]
+        if changes and self._sight.on_node:
+            row = self._row(event, "changes_dropped")
+            row.inputs, row.changes = self._sight.on_node, changes
 
     def _opening(self, seq: int | None) -> Opening | None:
         # The newest first: that is nearly always the one.
@@ -352,7 +336,7 @@ class _Reading:
 
     def _dice(self, event: Event) -> None:
         data = event.data
-        row = self._row(event, _what(event.type, data))
+        row = self._row(event, what_of(event.type, data))
         row.set_name = data.get("set")
         row.moves = tuple(Move(said["set"], said["die"], said["from"], said["to"]) for said in data.get("moves", ()))
         row.dice = tuple(data["dice"]) if "dice" in data else tuple(move.die for move in row.moves)
@@ -362,8 +346,14 @@ class _Reading:
         row.done_by, row.seen_by = data.get("done_by"), data.get("seen_by")
         row.against_rule = tuple(data.get("against_rule", ()))
         row.difference = tuple(data.get("difference", ()))
+        row.checks, row.not_checked = data.get("checks", {}), tuple(data.get("not_checked", ()))
+        row.edges = data.get("edges_hundredths_mm", {})
         row.unsound = data.get("unsound", {})
         row.instruments = data.get("instruments", {})
+        row.explained_as = data.get("explained_as")
+        row.lid_unseen = data.get("lid") == "unseen"
+        row.rules = data.get("rules")
+        self._found.dice_rules = row.rules or self._found.dice_rules
         row.belongs_to = data.get("opening")
         row.text = data.get("note")
         for move in row.moves:
@@ -373,35 +363,27 @@ class _Reading:
             else:
                 self._in_play.discard((move.set_name, move.die))
         if event.type == "dice_set_received":
-            self._received(event)
+            row.facts = self._received(event)
         elif event.type == "void_dice":
             # The row belongs to the throw; the reserve may have been opened for it too.
-            self._explained_by_deed(row, data)
+            self._deed_in_opening(row, data, event)
             row.reason, row.belongs_to = data["no_roll_reason"], data["no_roll"]
             self._judge_void(row)
         elif event.type == "reserve_explained":
-            self._explained(data, event.seq)
+            self._explained(row, data, event)
         elif row.belongs_to is not None:
-            self._explained_by_deed(row, data)
+            self._deed_in_opening(row, data, event)
 
     def _judge_void(self, row: LogRow) -> None:
         said = self._no_roll.get(row.reason or "", {})
         if said.get("void") is False:
             row.counted_by = said["source"]
 
-    def _received(self, event: Event) -> None:
-        data = event.data
-        self._found.sets[data["set"]] = SetFacts(
-            name=data["set"],
-            dice=tuple(data["dice"]),
-            numbered_by=data["numbered_by"],
-            maker=data["maker"],
-            colour=data["colour"],
-            house_mark=data["house_mark"],
-            edge_hundredths_mm=data["edge_hundredths_mm"],
-            received=event.seq,
-        )
-        self._found.places[data["set"]] = dict.fromkeys(data["dice"], "store")
+    def _received(self, event: Event) -> SetFacts:
+        facts = set_facts(event.data, event.seq)
+        self._found.sets[facts.name] = facts
+        self._found.places[facts.name] = dict.fromkeys(facts.dice, "store")
+        return facts
 
     def _openings(self, data: Mapping[str, Any]) -> list[Opening]:
         """The opening that an event belongs to, with those that it stands for."""
@@ -413,18 +395,34 @@ class _Reading:
             return [] if opening is None else [opening]
         return [opening for opening in self._found.openings if first <= opening.row.seq <= data["through"]]
 
-    def _explained(self, data: Mapping[str, Any], seq: int) -> None:
+    def _explained(self, row: LogRow, data: Mapping[str, Any], event: Event) -> None:
         for opening in self._openings(data):
+            if opening.reason is not None and opening.explained_open:
+                # Said again, or otherwise; what was said first still was said while the lid was open.
+                opening.afterwards.append(row)
+            elif opening is self._open:
+                self._note_open(opening, event)
             opening.reason = data["reason"]
             opening.explained_as, opening.explained_by = data["explained_as"], data["done_by"]
-            opening.explained_seq = seq
+            opening.explained_seq = event.seq
             opening.row.reason = opening.reason
 
-    def _explained_by_deed(self, row: LogRow, data: Mapping[str, Any]) -> None:
+    def _deed_in_opening(self, row: LogRow, data: Mapping[str, Any], event: Event) -> None:
         for opening in self._openings(data):
-            if opening.reason is None:
-                opening.reason, opening.explained_by, opening.explained_seq = row.reason, row.done_by, row.seq
-                opening.row.reason = opening.reason
+            if opening.reason is not None and "instead_of" not in data:
+                opening.afterwards.append(row)
+                continue
+            if opening is self._open:
+                self._note_open(opening, event)
+            opening.reason, opening.explained_by, opening.explained_seq = row.reason, row.done_by, row.seq
+            opening.explained_as = None
+            opening.row.reason = opening.reason
+
+    def _note_open(self, opening: Opening, event: Event) -> None:
+        """Its reason is given before it is closed, and covers what happens until then."""
+        opening.explained_open = True
+        opening.slots_then = self._slots
+        self._explained_by = event
 
     # Alerts
 
@@ -437,13 +435,17 @@ class _Reading:
         row = self._row(event, event.type)
         row.alert = name
         row.done_by = data.get("name")
-        row.text = data.get("text", found.alerts.get(name))
+        raised = row if event.type == "alert_raised" else found.standing.get(name)
         if event.type == "alert_raised":
-            found.alerts[name] = data["text"]
+            row.text, row.detail = data["text"], data["detail"]
+            row.about = self._row_of(row.detail.get("event", row.detail.get("opening")))
+            found.standing[name] = row
             if family == "reserve_unexplained" and (opening := self._opening(int(about))) is not None:
                 opening.late = True
-        elif event.type == "alert_cleared" or family in HAPPENED:
-            found.alerts.pop(name, None)
+        elif raised is not None:
+            row.text, row.detail, row.about = raised.text, raised.detail, raised.about
+        if event.type == "alert_cleared" or (event.type == "alert_acknowledged" and family in HAPPENED):
+            found.standing.pop(name, None)
 
     # The game
 
@@ -456,11 +458,25 @@ class _Reading:
                 self._found.rules = data["rule_set"]["name"]
                 self._no_roll = data["rule_set"]["no_roll"]
                 self._session += 1
+                self._table_open, self._throwing = True, False
                 self._roll_number, self._shooter, self._point, self._last_roll = 0, None, None, None
+                self._row(event, "table_opened").rules = self._found.rules
+            case "table_closed":
+                self._row(event, "table_closed").rules = self._found.rules
+                self._table_open = self._throwing = False
+                if self._open is not None:
+                    self._open.while_closed = True
+            case "no_more_bets":
+                self._throwing = True
+                if self._open is not None:
+                    self._open.during_roll = True
             case "shooter":
                 self._shooter = data["step"]["shooter"]
             case "roll":
                 dice = (data["step"]["roll"][0], data["step"]["roll"][1])
+                self._throwing = False
+                if self._open is not None:
+                    self._open.during_roll = True
                 self._roll_number, self._point = data["number"], data["point"]
                 self._last_roll = (event.seq, self._count_roll(dice, event), dice)
             case "correct":
@@ -475,26 +491,8 @@ class _Reading:
     def _count_roll(self, dice: tuple[int, int], event: Event) -> str | None:
         names = {name for name, _ in self._in_play}
         if len(self._in_play) != IN_PLAY or len(names) != 1:
-            unknown = UnknownRoll(event.seq, self._times.moment(event))
-            self._times.add(unknown, event)
-            self._found.unknown_rolls.append(unknown)
+            self._found.unknown_rolls.append(self._moment(event))
             return None
         (name,) = names
         self._found.rolls.setdefault(name, RollCount()).add(*dice)
         return name
-
-
-def _what(kind: str, data: Mapping[str, Any]) -> str:
-    match kind:
-        case "dice_moved":
-            return str(data["action"])
-        case "dice_counted":
-            return f"count_{data['count']}"
-        case "dice_set_moved":
-            return f"to_{data['to']}"
-        case "reserve_explained":
-            return "explained"
-        case "void_dice":
-            return kind
-        case _:
-            return kind.removeprefix("dice_").removeprefix("set_")

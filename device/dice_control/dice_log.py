@@ -15,8 +15,12 @@ In every event of this page:
   shooter, roll_number, rolls_in_series, point, phase      the game then; phase is "come_out" or "point"
   done_by, seen_by   two different names
   note          free text; only where one was given
+  asked         the action as it was asked for; with via and command, what the session adds to an entry of the console
   against_rule  [{"rule", "article", "text"}], one for each rule it breaks; only where it breaks one. The article is
-                "house" where the regulation is silent.
+                "house" where the regulation is silent. With `detail` where the text names more: of what it names
+                set, dice, others (sets), number (of dice) and asked ("6", "4 to 5"), session, reason and point of a
+                change (`fell` false: by the log no die left the table), edge_hundredths_mm and its minimum_ and
+                maximum_, before (what was wrong with a die). No `dice` with an edge: all of the set.
 
 In every event about dice:
 
@@ -30,17 +34,26 @@ In every event about dice:
   through       only where the opening stands for others, beyond the hundred that can wait at once: seq of the last of
                 them; what explains the opening explains them all
   reason        why, one of REASONS; it explains that opening too
+  instead_of    only of a deed that moves dice in or out of the reserve while its lid is open, for another reason than
+                an explanation or a count gave before: that reason. From here on the deed's is the opening's.
+  lid           "unseen": only where the reserve has a lid, and nobody could see how it was (its switch cannot be read,
+                the I/O node is away): then no deed is held against the boxman as lid_shut
 
 What breaks a rule of the house, with the article "house":
 
   lid_shut      dice left or entered the reserve, the lid was shut, and the deed belongs to no opening
   correction    a correction puts a die where the last count of its set did not see it, or brings a lost one back
   final         a die that was withdrawn or cancelled is spoken of as missing, found, or elsewhere
+  destroyed     a set is received with the serial number of a die of the same maker that was destroyed
 
 A change of dice is judged whichever action brings it about: also a correction, an inspection, a die found or a removal
 that takes dice into or out of play. The reason die_off_table allows one amid a series only where, by the log, a die of
 the set has been off the table since that series. A die that is called sound after it was found unsound is marked
-("sound"), and so is an explanation by a change that the rules forbade when the reserve was opened ("change").
+("sound"), and so is an explanation by a change that the rules forbade when the reserve was opened ("change"). A set
+has served in a session when a roll was thrown with dice of it in play, and the session before is the last with such a
+roll: a table that was opened and closed without one lets no set serve again ("reuse"; Spain II.1 asks for dice other
+than those used in the session before). What a micrometer showed outside the bounds of the rules is against them
+("edge"), whatever the inspection called it.
 
 dice_duty            boxman, witness: who is at the table; their names stand in the events that follow in this session,
                      where no other is given. (Without `set` and what goes with it; done_by and seen_by are these two.)
@@ -48,7 +61,8 @@ dice_set_received    dice ["004711", ...], numbered_by "serial" | "set", maker, 
                      edge_hundredths_mm | null. The dice are in the store. (No moves, opening, reason.)
 dice_set_inspected   dice [the dice looked at], unsound {die: what is wrong}, sound [dice], checks {name: true | false},
                      not_checked [names], instruments {"micrometer": {"sound": bool, "showed": text}, ...},
-                     edges_hundredths_mm {die: n}, moves (empty, or where the dice went: reserve, play, withdrawn)
+                     edges_hundredths_mm {die: n}, moves (empty, or where the dice went: reserve, play, withdrawn).
+                     Refused: one that looked at nothing, or calls a die unsound and the check "sound" good.
 dice_set_placed      the set is brought to the table: moves store -> reserve
 dice_moved           action is one of
                        swap        out [dice], in [dice], asked_by, asked_by_name | null
@@ -73,11 +87,54 @@ void_dice            a void throw and its dice: no_roll (seq of the no_roll even
 reserve_explained    opening, reason, explained_as "boxman" | "supervisor", done_by, late (true: the alert had been
                      raised, and only a supervisor ends it); with `through`, further: how many others it stands for.
                      A supervisor is none of those on duty now, last, or at the opening. The reason count needs a count
-                     of a set at the table since the opening. (No set, moves, seen_by.)
+                     of a set at the table that belongs to this opening or came after its closing. Given while the
+                     lid is open, it holds as long as nothing contradicts it: see instead_of, and reserve_settled.
+                     (No set, moves, seen_by.)
+reserve_settled      the lid is shut, and long enough for the slots to have settled (only where slots are wired): closed
+                     (seq of the closing), occupied [places], surplus (how many more dice the slots hold than the log
+                     has in the reserve), asked_anew: the opening whose reason, given before the lid was shut, is void,
+                     because the surplus is another than it was when the slots had settled before, and not 0; or null.
+                     (None of the facts of every event.)
 
-`take` also wants these, in their order: reserve_opened, reserve_closed, slots (the lid and the slot sensors), roll
-(whether two dice were in play and the lid shut) and alert_raised (of which it notes reserve_unexplained:<seq> and
-no_opening_count:<session>).
+The lid and the slots
+=====================
+`take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened and roll (in which sessions
+dice were in play, and whether the lid was shut), alert_raised (reserve_unexplained:<seq>, slots_changed_shut:<seq>,
+no_opening_count:<session>) and alert_acknowledged.
+
+slots                occupied [places], initial (told at a start), lid: "open"; "shut"; "settling": shut, and no
+                     reserve_settled since; "unseen". unread [places], only where the sensors of some cannot be read:
+                     those count as they were.
+
+Slots do not change under a shut lid. A change belongs to an opening while the lid is open, until reserve_settled after
+its closing, and within the last second before it (`reserve_conditions.SETTLED_MS`), because lid and slots each take
+their time to settle and may tell in either order. Any other change is an alert, slots_changed_shut:<seq of the slots
+event>, which only an acknowledgement ends, however short it was: also a change that is seen at a start, against what
+was seen before the stop, and one that happens while the lid is not seen, once the lid is seen again and is shut. Is the
+lid seen open then, the change belongs to that opening. While the alert stands, further changes are added to it.
+
+What is kept
+============
+At most SETS_MAX sets of which not all dice are destroyed (`set_decisions`); of DESTROYED_MAX others (`dice_state`) the
+name, which no other set may have, the maker and the serial numbers.
+
+Alerts
+======
+What an event raises is in `event_alerts`, what is wrong for as long as it is so in `reserve_conditions`, and who may
+acknowledge which in `device.alert_book`. The detail of each holds all that its text says.
+
+  against_rule:<seq>         event, rules, against_rule as above
+  count_differs:<seq>        event, set, count, difference as above
+  no_opening_count:<session>, no_closing_count:<session>                   session, sets
+  slots_changed_shut:<seq>   event and last (the first and the last slots event), changes (how many), before and after
+                             [places], initial (one of them was told at a start)
+  reserve_unexplained:<seq>  opening, closed, roll_number, shooter, further (more openings that it stands for)
+  reserve_left_open          opening, open_max_ms; reserve_open_during_roll, reserve_open_while_closed: opening
+  slots_disagree             occupied, log [dice in the reserve by the log], sets [the set of each]
+  dice_in_play               dice [[set, die]]: those that are in play by the log
+  dice_missing:<set>         set, dice
+  set_to_replace:<set>       set, dice, article; with at_hand and asked where too few are left
+  set_served_before:<set>    set, session, article
 """
 
 from collections.abc import Callable, Mapping
@@ -107,6 +164,19 @@ EVENTS = (
     "dice_set_moved",
     "void_dice",
     "reserve_explained",
+)
+
+# All that `take` wants, in their order.
+HEARD = (
+    *EVENTS,
+    "reserve_opened",
+    "reserve_closed",
+    "reserve_settled",
+    "slots",
+    "table_opened",
+    "roll",
+    "alert_raised",
+    "alert_acknowledged",
 )
 
 
@@ -160,7 +230,7 @@ def _explain(state: DiceState, parts: Mapping[str, Any], context: Context) -> En
         raise Refused("needs_name", "nobody is on duty in this session; say who is, or name done_by")
     if parts["as"] == "supervisor":
         _check_supervisor(state, opening, done_by)
-    if reason == "count" and (state.last_count is None or state.last_count < opening.seq):
+    if reason == "count" and not state.counted_for(opening):
         raise Refused(
             "not_counted", f"no set at the table was counted since event {opening.seq}; record the count first"
         )

@@ -26,6 +26,8 @@ GONE = (*LOST, "withdrawn", "cancelled", "destroyed")
 # So many dice are thrown.
 IN_PLAY = 2
 
+# Destroyed sets whose serial numbers are remembered: one a day for a quarter of a century. Beyond it the oldest goes.
+DESTROYED_MAX = 10_000
 # Openings that wait for a reason. Beyond it, a further one counts as part of the last: a lid switch that flutters
 # must not fill the memory.
 OPENINGS_MAX = 100
@@ -60,7 +62,7 @@ class DiceSet:
     house_mark: str | None
     edge_hundredths_mm: int | None
     received: int
-    # Sessions in which a die of it was in play: the first since it was brought to the table, and the last of all.
+    # Sessions in which it served for a roll: the first since it was brought to the table, and the last of all.
     first_session: int | None = None
     last_session: int | None = None
     # Dice that were found only after the series in which they left the table; empty again when the set leaves it.
@@ -77,6 +79,16 @@ class DiceSet:
 
 
 @dataclass
+class DestroyedSet:
+    """What is remembered of a set all of whose dice were destroyed: its name is that of no other set, and a serial
+    number of it that comes back is an alarm."""
+
+    maker: str
+    # Its serial numbers; none where its dice carried none.
+    serials: list[str]
+
+
+@dataclass
 class Opening:
     """An opening of the reserve that is not over, or waits for its reason."""
 
@@ -86,6 +98,8 @@ class Opening:
     point: int | None
     closed: int | None = None
     reason: str | None = None
+    # A deed that moved dice gave the reason; otherwise a deed that moves some while the lid is open gives its own.
+    moved: bool = False
     # The alert was raised: only a supervisor's explanation ends it.
     late: bool = False
     # Who was on duty when it was opened, as far as it is known.
@@ -103,13 +117,43 @@ class Opening:
 
 
 @dataclass
+class ShutChange:
+    """Slots that changed without an opening of the lid: from the event `event` to `last`, so many `changes`."""
+
+    event: int
+    last: int
+    changes: int
+    # The places that held a die before the first and after the last.
+    before: list[int]
+    after: list[int]
+    # Seen at a start: it was so when the slots could be read again.
+    initial: bool
+
+
+@dataclass
 class DiceState:
     """The whole state. Read it freely; only `take` changes it."""
 
+    # Sets of which not all dice are destroyed, at most SETS_MAX (`set_decisions`), and by name what is left of others.
     sets: dict[str, DiceSet] = field(default_factory=dict)
+    destroyed: dict[str, DestroyedSet] = field(default_factory=dict)
     openings: list[Opening] = field(default_factory=list)
     reserve_open: bool | None = None
+    # The places that held a die when the sensors were read last; one whose sensor cannot be read is as it was before.
     slots: list[int] | None = None
+    # From a closing until the slots have settled (`reserve_settled`): its seq, how many dice the log had in the reserve
+    # then, and the opening if it was explained.
+    settling: int | None = None
+    settling_reserve: int = 0
+    settling_opening: Opening | None = None
+    # How many more dice were in the slots than in the log's reserve when they had settled last.
+    surplus: int = 0
+    # A change under a shut lid that may still turn out to belong to an opening, and those that an alert tells of.
+    shut_change: ShutChange | None = None
+    shut_alert: ShutChange | None = None
+    # The table's session, and the last two sessions in which dice were in play for a roll.
+    session: int = 0
+    played: list[int] = field(default_factory=list)
     # Who was said to be on duty last: session, boxman, witness.
     duty: dict[str, Any] | None = None
     # The last void throw whose dice are known, and the last change of dice: seq, session, roll number.
@@ -122,12 +166,13 @@ class DiceState:
     last_offer: dict[str, Any] | None = None
     # A roll was entered while a set was at the table and not two dice of one set in play; and that is so still.
     rolled_unknown: bool = False
-    # The last count of a set at the table, and the session of the last opening count of one.
+    # The last count of a set at the table, with the opening that it belongs to; the session of the last opening count.
     last_count: int | None = None
+    last_count_opening: int | None = None
     opening_session: int | None = None
     # The last session in which an alert said that dice roll without an opening count.
     uncounted_session: int | None = None
-    # The session of the last count, and the seq of the last opening, closing and check count in it.
+    # The session of the last count of a set at the table, and the seq of its last opening, closing and check count.
     counts: dict[str, int] = field(default_factory=dict)
 
     def at(self, *places: str) -> list[tuple[str, str]]:
@@ -150,6 +195,31 @@ class DiceState:
         last = self.openings[-1] if self.openings else None
         return last if last is not None and (last.closed is None or last.reason is None) else None
 
+    def counted_for(self, opening: Opening) -> bool:
+        """Whether the last count of a set at the table belongs to this opening, or came after its closing."""
+        if self.last_count is None:
+            return False
+        began = opening.seq if opening.through is None else opening.through
+        belongs = self.last_count_opening == opening.seq and self.last_count > began
+        return belongs or (opening.closed is not None and self.last_count > opening.closed)
+
+    def lid_now(self) -> str:
+        """open; shut; settling, where it was shut so shortly ago that the slots may not have settled; or unseen."""
+        if self.reserve_open is None:
+            return "unseen"
+        if self.reserve_open:
+            return "open"
+        return "shut" if self.settling is None else "settling"
+
+    def duty_at(self, opening: int | None) -> list[str]:
+        """Who is said to be on duty, or was last; and who was at this opening, where it still waits."""
+        names = [] if self.duty is None else [self.duty["boxman"], self.duty["witness"]]
+        return names + [name for one in self.openings if one.seq == opening for name in one.duty]
+
+    def played_before(self, session: int) -> int | None:
+        """The last session before `session` in which dice were in play for a roll."""
+        return max((played for played in self.played if played < session), default=None)
+
     def pair_in_play(self) -> bool:
         """Whether two dice of one set are in play, as they are to be for a roll."""
         dice = self.at("play")
@@ -162,15 +232,19 @@ class DiceState:
                 self._opened(data, seq)
             case "reserve_closed":
                 self._closed(seq)
+            case "reserve_settled":
+                self._settled(data)
             case "slots":
-                self.slots = list(data["occupied"])
+                self._slots(data, seq)
+            case "table_opened":
+                self.session += 1
             case "roll":
                 self._rolled()
             case "alert_raised":
-                if data["alert"].startswith("no_opening_count:"):
-                    self.uncounted_session = data["detail"]["session"]
-                for opening in self.openings:
-                    opening.late |= data["alert"] == f"reserve_unexplained:{opening.seq}"
+                self._alerted(data)
+            case "alert_acknowledged":
+                if self.shut_alert is not None and data["alert"] == f"slots_changed_shut:{self.shut_alert.event}":
+                    self.shut_alert = None
             case "reserve_explained":
                 self._explained(data)
             case "dice_duty":
@@ -204,6 +278,7 @@ class DiceState:
             opening.duty = list(dict.fromkeys([*opening.duty, *duty]))[:DUTY_MAX]
             self.last_opening = {"seq": opening.seq, "reason": None}
         self.reserve_open = True
+        self.settling = self.settling_opening = self.shut_change = None
 
     def _rolled(self) -> None:
         opening = self.open_opening()
@@ -212,18 +287,71 @@ class DiceState:
         else:
             self.last_opening = None
         self.rolled_unknown = bool(self.at(*AT_TABLE)) and not self.pair_in_play()
+        thrown = {name for name, _ in self.at("play")}
+        if thrown and self.session not in self.played:
+            self.played = [*self.played, self.session][-2:]
+        # Where no die is in play by the log, those that might be are taken to have served.
+        for name in thrown or {name for name, _ in self.at(*SERVING)}:
+            served = self.sets[name]
+            served.last_session = self.session
+            served.first_session = served.first_session or self.session
+        for _, there in self.sets_at_table():
+            # Not a closing count, if the game goes on.
+            there.closing_session = None
 
     def _closed(self, seq: int) -> None:
         opening = self.open_opening()
+        if self.reserve_open is not False:
+            self.settling, self.settling_reserve = seq, len(self.at("reserve"))
+            self.settling_opening = None
         if opening is not None:
             opening.closed = seq
+            if not opening.waits:
+                self.settling_opening = opening
         self.reserve_open = False
         self._drop_explained()
+
+    def _settled(self, data: Mapping[str, Any]) -> None:
+        """What lies in the slots after a closing; what was said before it, and does not fit, is asked anew."""
+        self.surplus = data["surplus"]
+        opening = self.settling_opening
+        self.settling = self.settling_opening = None
+        if data["asked_anew"] is None or opening is None or opening.seq != data["asked_anew"]:
+            return
+        opening.reason = None
+        opening.moved = False
+        self._note_reason(opening)
+        self.openings.append(opening)
+
+    def _slots(self, data: Mapping[str, Any], seq: int) -> None:
+        unread = data.get("unread", [])
+        kept = [place for place in self.slots or [] if place in unread]
+        before, self.slots = self.slots, sorted({*(place for place in data["occupied"] if place not in unread), *kept})
+        if before is None or before == self.slots or self.reserve_open is not False:
+            return
+        # Shut a moment ago, a die's place may settle after the lid; at a start that is over.
+        if self.settling is not None and not data["initial"]:
+            return
+        self.shut_change = _added(self.shut_change, ShutChange(seq, seq, 1, before, self.slots, data["initial"]))
+
+    def shut_changes(self) -> ShutChange | None:
+        """The changes under a shut lid of which an alert is to tell: those that it tells of, and those since."""
+        return None if self.shut_change is None else _added(self.shut_alert, self.shut_change)
+
+    def _alerted(self, data: Mapping[str, Any]) -> None:
+        alert: str = data["alert"]
+        if alert.startswith("no_opening_count:"):
+            self.uncounted_session = data["detail"]["session"]
+        elif alert.startswith("slots_changed_shut:"):
+            self.shut_alert, self.shut_change = ShutChange(**data["detail"]), None
+        for opening in self.openings:
+            opening.late |= alert == f"reserve_unexplained:{opening.seq}"
 
     def _explained(self, data: Mapping[str, Any]) -> None:
         for opening in self.openings:
             if opening.seq == data["opening"]:
                 opening.reason = data["reason"]
+                opening.moved = False
                 self._note_reason(opening)
                 opening.late = opening.late and data["explained_as"] != "supervisor"
         self._drop_explained()
@@ -262,10 +390,6 @@ class DiceState:
                 dice_set.found_late.append(move["die"])
             self._move(die, move["to"], series)
             dice_set.difference.pop(move["die"], None)
-            if "play" in (move["from"], move["to"]):
-                # Dice that are put into play before the table opens serve the session to come.
-                dice_set.last_session = max(session, dice_set.last_session or 0)
-                dice_set.first_session = dice_set.first_session or session
         if not dice_set.at(*AT_TABLE):
             dice_set.found_late.clear()
         if kind == "dice_set_inspected":
@@ -281,12 +405,7 @@ class DiceState:
             if data["count"] == "closing":
                 dice_set.closing_session = session
             if at_table:
-                self.last_count = seq
-                if data["count"] == "opening":
-                    self.opening_session = session
-            if self.counts.get("session") != session:
-                self.counts = {"session": session}
-            self.counts[data["count"]] = seq
+                self._counted(data, seq)
         if data["action"] in ("swap", "change") or any(move["to"] == "play" for move in data["moves"]):
             self.last_change = {"seq": seq, "session": session, "roll_number": data["roll_number"]}
         if data["action"] == "offer":
@@ -301,7 +420,25 @@ class DiceState:
             self.last_offer = None
         if self.rolled_unknown and (self.pair_in_play() or not self.at(*AT_TABLE)):
             self.rolled_unknown = False
-        self._explain_by_deed(data["opening"], data["reason"])
+        if all(die.place == "destroyed" for die in dice_set.dice.values()):
+            self._forget_destroyed(data["set"])
+        self._explain_by_deed(data)
+
+    def _counted(self, data: Mapping[str, Any], seq: int) -> None:
+        self.last_count = seq
+        self.last_count_opening = data["opening"]
+        if data["count"] == "opening":
+            self.opening_session = data["session"]
+        if self.counts.get("session") != data["session"]:
+            self.counts = {"session": data["session"]}
+        self.counts[data["count"]] = seq
+
+    def _forget_destroyed(self, name: str) -> None:
+        gone = self.sets.pop(name)
+        serials = list(gone.dice) if gone.numbered_by == "serial" else []
+        self.destroyed[name] = DestroyedSet(gone.maker, serials)
+        while len(self.destroyed) > DESTROYED_MAX:
+            self.destroyed.pop(next(iter(self.destroyed)))
 
     def _move(self, die: Die, to: str, series: list[int]) -> None:
         out_of_sight = to in ("floor", "missing", "inspection", "store")
@@ -319,9 +456,25 @@ class DiceState:
             die.taken_away = True
         die.place = to
 
-    def _explain_by_deed(self, seq: int | None, reason: str) -> None:
+    def _explain_by_deed(self, data: Mapping[str, Any]) -> None:
         for opening in self.openings:
-            if opening.seq == seq and opening.reason is None:
-                opening.reason = reason
+            new = opening.reason is None or "instead_of" in data
+            if opening.seq == data["opening"] and data["reason"] is not None and new:
+                opening.reason = data["reason"]
+                opening.moved = bool(data["moves"])
                 self._note_reason(opening)
         self._drop_explained()
+
+
+def _added(first: ShutChange | None, then: ShutChange) -> ShutChange:
+    """One change after another, as one."""
+    if first is None:
+        return then
+    return ShutChange(
+        event=first.event,
+        last=then.last,
+        changes=first.changes + then.changes,
+        before=first.before,
+        after=then.after,
+        initial=first.initial or then.initial,
+    )

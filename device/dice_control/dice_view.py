@@ -7,7 +7,7 @@ from device.dice_control import rule_judgement as judge
 from device.dice_control.action_facts import coming_session, on_duty
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import REASONS, DiceRules
-from device.dice_control.dice_state import AT_TABLE, DiceSet, DiceState
+from device.dice_control.dice_state import AT_TABLE, DiceState
 
 # Sets beside those at the table that a screen is given.
 SHOWN_MAX = 50
@@ -20,7 +20,8 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
     `last_void_throw` is the seq of the last void throw whose dice are known.
 
     `needs` of a set is what it lacks for use in this session, each with its article; a reason's `allowed` is whether a
-    change of dice for it is allowed now.
+    change of dice for it is allowed now. `difference` of a set: where its `last_count` saw the dice that are elsewhere
+    by the log (None: nowhere). `duty_before` are the two of an earlier session, where nobody is on duty in this one.
     """
     rules = context.rules
     shown, further = _shown(state)
@@ -35,9 +36,11 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
             "checks": {name: {"text": check.text, "article": check.article} for name, check in rules.checks.items()},
             "checks_after_floor": list(rules.after_floor.checks),
             "instruments": list(rules.inspection.instruments),
+            "edge_hundredths_mm": None if rules.edge is None else asdict(rules.edge),
         },
         "duty": None if boxman is None else {"boxman": boxman, "witness": on_duty(state, context, "witness")},
-        "sets": [_set(rules, name, state.sets[name], context) for name in shown],
+        "duty_before": _duty_before(state) if boxman is None else None,
+        "sets": [_set(rules, state, name, context) for name in shown],
         "further_sets": further,
         "reserve": {"open": state.reserve_open, "dice": len(state.at("reserve")), "slots": state.slots},
         "openings": [asdict(opening) for opening in state.openings],
@@ -46,6 +49,10 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
         "last_change": state.last_change,
         "counts": dict(state.counts),
     }
+
+
+def _duty_before(state: DiceState) -> dict[str, str] | None:
+    return None if state.duty is None else {role: state.duty[role] for role in ("boxman", "witness")}
 
 
 def _shown(state: DiceState) -> tuple[list[str], int]:
@@ -64,9 +71,10 @@ def _shown(state: DiceState) -> tuple[list[str], int]:
     return [name for name in state.sets if name in there], len(rest[SHOWN_MAX:])
 
 
-def _set(rules: DiceRules, name: str, dice_set: DiceSet, context: Context) -> dict[str, Any]:
+def _set(rules: DiceRules, state: DiceState, name: str, context: Context) -> dict[str, Any]:
+    dice_set = state.sets[name]
     at_hand = dice_set.at("store", "reserve", "play", "offered", "inspection")
-    needs = list(judge.set_unfit(rules, name, dice_set, coming_session(context), len(at_hand)))
+    needs = list(judge.set_unfit(rules, state, name, dice_set, coming_session(context), len(at_hand)))
     needs += judge.not_inspected(rules, name, dice_set, at_hand)
     return {
         "set": name,
@@ -76,6 +84,8 @@ def _set(rules: DiceRules, name: str, dice_set: DiceSet, context: Context) -> di
         "numbered_by": dice_set.numbered_by,
         "dice": [{"die": die, "place": said.place, "state": said.state} for die, said in dice_set.dice.items()],
         "needs": needs,
+        "last_count": dice_set.last_count,
+        "difference": dict(dice_set.difference),
     }
 
 

@@ -16,6 +16,7 @@ from device.dice_control.action_facts import (
     opening_facts,
     signatures,
     touches_play,
+    touches_reserve,
 )
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_state import LOST, DiceSet, DiceState
@@ -122,7 +123,7 @@ def void_throw(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
     reason = VOID_REASON.get(void_reason)
     data = game_facts("void_throw", parts, context) | signatures(state, parts, context)
     # The reserve is opened to take such a die out of it.
-    data |= opening_facts(state, reason, reserve=void_reason == "in_dice_cup")
+    data |= opening_facts(state, context, reason, (), reserve=void_reason == "in_dice_cup")
     data |= {
         "set": name,
         "no_roll": seq,
@@ -184,7 +185,7 @@ def correction(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
         broken += change_wrong(state, name, context, "correction", places)
     if placed := [move["die"] for move in made if move["from"] == "store"]:
         at_hand = len(dice_set.at(*AT_HAND))
-        broken += judge.set_unfit(context.rules, name, dice_set, coming_session(context), at_hand)
+        broken += judge.set_unfit(context.rules, state, name, dice_set, coming_session(context), at_hand)
         broken += judge.too_many_at_table(context.rules, state, name, len(placed))
     back = [die for die, to in places.items() if to in ("reserve", "play") and _was_away(dice_set, die)]
     broken += judge.back_unchecked(context.rules, name, back)
@@ -225,6 +226,7 @@ def _moved(
     targets: Mapping[str, str],
 ) -> dict[str, Any]:
     made = moves(name, state.sets[name], targets)
-    reserve = action in ("offer", "change") or any("reserve" in (move["from"], move["to"]) for move in made)
-    said = {"set": name, "reason": reason, "moves": made} | opening_facts(state, reason, reserve=reserve)
+    reserve = action in ("offer", "change") or touches_reserve(made)
+    said = {"set": name, "reason": reason, "moves": made}
+    said |= opening_facts(state, context, reason, made, reserve=reserve)
     return game_facts(action, parts, context) | said | signatures(state, parts, context)

@@ -19,8 +19,9 @@ def latched_alerts(kind: str, data: Mapping[str, Any], seq: int) -> list[Alert]:
         alerts.append((f"against_rule:{seq}", text, {"event": seq, "rules": data["rules"], "against_rule": broken}))
     if kind == "dice_counted" and data["difference"]:
         said = "; ".join(_difference(difference) for difference in data["difference"])
+        detail = {"event": seq} | {part: data[part] for part in ("set", "count", "difference")}
         text = f"The {data['count']} count of set {data['set']} differs from the log: {said}."
-        alerts.append((f"count_differs:{seq}", text, {"event": seq, "difference": data["difference"]}))
+        alerts.append((f"count_differs:{seq}", text, detail))
     return alerts
 
 

@@ -1,40 +1,56 @@
 """The dice reports as pages to print on A4, and for a screen: black on white, with nothing from elsewhere."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 from html import escape
-from string import Template
 
+from device.dice_control import page_markup as markup
+from device.dice_control.alert_texts import alert_text
 from device.dice_control.day_report import DayReport, SetDay
-from device.dice_control.dice_history import History, LogRow, Opening
+from device.dice_control.dice_history import History
+from device.dice_control.log_rows import LogRow, Opening
 from device.dice_control.report_texts import (
     ACCOUNT,
-    SIGNERS,
-    against_text,
-    asked_text,
     balance_text,
     changes_text,
     day_text,
-    dice_text,
-    difference_text,
-    explanation_text,
     fairness_plots,
     fairness_text,
-    free_clock_text,
-    free_mark_text,
+    findings_text,
+    headline_text,
     hours_text,
-    moment_text,
-    note_text,
-    open_text,
     openings_by_seq,
     openings_text,
     over_24_hours_text,
-    reason_text,
-    rule_texts,
-    time_text,
+    rules_now,
+    rules_of_day,
     unknown_rolls_text,
+    unwatched_text,
 )
 from device.dice_control.report_words import Words
+from device.dice_control.row_texts import (
+    against_text,
+    asked_text,
+    cause_text,
+    clock_marks_text,
+    clock_text,
+    clock_texts,
+    dice_text,
+    difference_text,
+    ends_of,
+    explanation_text,
+    facts_text,
+    inspection_texts,
+    lasted_text,
+    moment_text,
+    note_text,
+    open_text,
+    opening_marks,
+    reason_text,
+    rule_texts,
+    seen_after_text,
+    time_text,
+)
 
 # Columns of sets in one table of the account: what fits on the width of A4.
 SETS_IN_TABLE = 6
@@ -45,10 +61,10 @@ def log_page(found: History, rows: Sequence[LogRow], period: str, words: Words, 
     openings = openings_by_seq(found)
     columns = ("time", "event", "roll", "point", "shooter", "what", "dice", "reason", "done_by", "seen_by", "note")
     body = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(row, zone),
-                _unbroken(str(row.seq)),
+                markup.unbroken(str(row.seq)),
                 _roll(row),
                 _point(row),
                 escape(row.shooter or ""),
@@ -62,21 +78,28 @@ def log_page(found: History, rows: Sequence[LogRow], period: str, words: Words, 
         )
         for row in rows
     )
-    content = _table(columns, body, words, "log", free_mark_text(rows, words)) if rows else _paragraph(words("no_rows"))
+    content = (
+        markup.table(columns, body, words, "log", clock_marks_text(rows, words))
+        if rows
+        else markup.paragraph(words("no_rows"))
+    )
     facts = [(words("period"), period)]
-    return _page("log", found, facts, _notice(free_clock_text(rows, words)) + content, words, across=True)
+    return markup.page("log", found, rules_now(found, words), facts, _clocks(rows, words) + content, words, across=True)
 
 
 def status_page(found: History, places: Sequence[tuple[str, str, str]], words: Words, zone: tzinfo | None) -> str:
     """Where every die is now: `places` are (set, facts about it, where its dice are)."""
-    rows = "".join(_cells(map(escape, place)) for place in places)
-    parts = [_table(("set", "dice", "where"), rows, words, "status") if places else _paragraph(words("no_sets"))]
+    rows = "".join(markup.cells(map(escape, place)) for place in places)
+    parts = [
+        markup.table(("set", "dice", "where"), rows, words, "status") if places else markup.paragraph(words("no_sets"))
+    ]
     if found.alerts:
         parts.append(f"<h2>{escape(words('standing_alerts'))}</h2>\n")
-        parts += [_paragraph(text) for text in found.alerts.values()]
+        parts += [markup.paragraph(alert_text(row, words)) for row in found.standing.values()]
     parts.append(_fairness(found, sorted(found.rolls), found.rolls_of_no_set, words))
     when = "" if found.last_at is None else moment_text(found.last_at, zone)
-    return _page("status", found, [(words("time"), when)], "".join(parts), words, across=False)
+    facts = [(words("time"), when)]
+    return markup.page("status", found, rules_now(found, words), facts, "".join(parts), words, across=False)
 
 
 def report_page(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> str:
@@ -85,34 +108,50 @@ def report_page(found: History, report: DayReport, words: Words, zone: tzinfo | 
     span = words("from_to", start=moment_text(day.starts, zone), end=moment_text(day.ends, zone))
     facts = [(words("gaming_day"), f"{day.date.isoformat()} ({span})")]
     parts = [
-        _notice(free_clock_text(report.rows, words)),
-        "" if report.rows or report.unknown_rolls else _paragraph(words("no_events")),
+        _clocks(report.rows, words),
+        "" if report.rows or report.unknown_rolls else markup.paragraph(words("no_events")),
         _account(report, words),
+        _deliveries(found, report, words, zone),
+        _inspections(report, words, zone),
         _counts(report, words, zone),
         _openings(report, words, zone),
+        _unwatched(report, words, zone),
         _changes(report, words, zone),
         _void_throws(report, words, zone),
         _fairness(found, [day.name for day in report.sets if day.name in found.rolls], report.unknown_rolls, words),
     ]
     said = day_text(report, words)
-    first = _paragraph(said) if report.is_over else _notice(said)
-    return _page("report", found, facts, "".join(parts), words, across=False, first=first)
+    first = (markup.paragraph(said) if report.is_over else markup.notice(said)) + _headline(report, words)
+    rules = rules_of_day(found, report, words)
+    return markup.page("report", found, rules, facts, "".join(parts), words, across=False, first=first)
 
 
 # Parts of the day's report
 
 
+def _headline(report: DayReport, words: Words) -> str:
+    """Whether all is in order, and if not, what is not."""
+    said = ""
+    if findings := findings_text(report, words):
+        lines = "".join(f"<li>{escape(finding)}</li>\n" for finding in findings)
+        said = f'<div class="notice">{escape(words("not_in_order"))}\n<ul>\n{lines}</ul></div>\n'
+    elif in_order := headline_text(report, words):
+        said = markup.paragraph(in_order)
+    unwatched = unwatched_text(report, words)
+    return said if unwatched is None else said + markup.paragraph(unwatched)
+
+
 def _account(report: DayReport, words: Words) -> str:
     parts = []
     if not report.sets and not report.lacks_dice:
-        parts.append(_paragraph(words("no_dice")))
+        parts.append(markup.paragraph(words("no_dice")))
     accounts: list[SetDay] = [*report.sets, report.total] if report.sets else []
     for first in range(0, len(accounts), SETS_IN_TABLE):
         parts.append(_account_table(accounts[first : first + SETS_IN_TABLE], words))
-    mark = "" if report.balances and not report.lacks_dice else ' class="notice"'
+    mark = "" if report.reconciles else ' class="notice"'
     parts += [f"<p{mark}><strong>{escape(said)}</strong></p>\n" for said in balance_text(report, words)]
-    parts.append(_paragraph(over_24_hours_text(report, words)))
-    return _section(words("account"), "".join(parts))
+    parts.append(markup.paragraph(over_24_hours_text(report, words)))
+    return markup.section(words("account"), "".join(parts))
 
 
 def _account_table(accounts: Sequence[SetDay], words: Words) -> str:
@@ -133,15 +172,53 @@ def _account_table(accounts: Sequence[SetDay], words: Words) -> str:
     return f'<table class="account">\n{"".join(rows)}</table>\n'
 
 
-def _counts(report: DayReport, words: Words, zone: tzinfo | None) -> str:
+def _deliveries(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> str:
     rows = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(row, zone),
-                _unbroken(str(row.seq)),
+                markup.unbroken(str(row.seq)),
+                _what(row, words),
+                escape("" if row.set_name not in found.sets else facts_text(found.sets[row.set_name], words)),
+                escape(", ".join(row.dice)),
+                escape(row.done_by or ""),
+                escape(row.seen_by or ""),
+            )
+        )
+        for row in report.deliveries
+    )
+    columns = ("time", "event", "what", "set_is", "dice", "done_by", "seen_by")
+    return _list("deliveries", columns, rows, report.deliveries, words)
+
+
+def _inspections(report: DayReport, words: Words, zone: tzinfo | None) -> str:
+    rows = "".join(
+        markup.cells(
+            (
+                _time(row, zone),
+                markup.unbroken(str(row.seq)),
+                escape(row.set_name or ""),
+                escape(", ".join(row.dice)),
+                "<br>".join(map(escape, (*inspection_texts(row, words), row.text or ""))),
+                escape(row.done_by or ""),
+                escape(row.seen_by or ""),
+            )
+        )
+        for row in report.inspections
+    )
+    columns = ("time", "event", "set", "dice", "result", "done_by", "seen_by")
+    return _list("inspections", columns, rows, report.inspections, words)
+
+
+def _counts(report: DayReport, words: Words, zone: tzinfo | None) -> str:
+    rows = "".join(
+        markup.cells(
+            (
+                _time(row, zone),
+                markup.unbroken(str(row.seq)),
                 escape(words.of("what", row.what)),
                 escape(row.set_name or ""),
-                _strong(difference_text(row, words)) if row.difference else escape(words("agrees")),
+                markup.strong(difference_text(row, words)) if row.difference else escape(words("agrees")),
                 escape(row.done_by or ""),
                 escape(row.seen_by or ""),
             )
@@ -149,16 +226,15 @@ def _counts(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.counts
     )
     columns = ("time", "event", "what", "set", "difference", "done_by", "seen_by")
-    foot = free_mark_text(report.counts, words)
-    return _section(words("counts"), _table(columns, rows, words, foot=foot) if rows else _paragraph(words("none")))
+    return _list("counts", columns, rows, report.counts, words)
 
 
 def _openings(report: DayReport, words: Words, zone: tzinfo | None) -> str:
     rows = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(opening.row, zone),
-                _unbroken(str(opening.row.seq)),
+                markup.unbroken(str(opening.row.seq)),
                 _roll(opening.row),
                 _point(opening.row),
                 escape(opening.row.shooter or ""),
@@ -169,17 +245,48 @@ def _openings(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for opening in report.openings
     )
     columns = ("time", "event", "roll", "point", "shooter", "open_for", "reason")
-    foot = free_mark_text([opening.row for opening in report.openings], words)
-    table = _table(columns, rows, words, foot=foot) if rows else ""
-    return _section(words("openings"), _paragraph(openings_text(report, words)) + table)
+    foot = clock_marks_text([opening.row for opening in report.openings], words)
+    table = markup.table(columns, rows, words, foot=foot) if rows else ""
+    return markup.section(words("openings"), markup.paragraph(openings_text(report, words)) + table)
+
+
+def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> str:
+    """Stretches in which nobody watched the reserve, and changes that nobody saw."""
+    rows = "".join(
+        markup.cells(
+            (
+                markup.unbroken(clock_text(stretch.began.at, stretch.began.clock, zone)),
+                ""
+                if stretch.ended is None
+                else markup.unbroken(clock_text(stretch.ended.at, stretch.ended.clock, zone)),
+                escape(lasted_text(stretch, words)),
+                escape(cause_text(stretch, words)),
+                escape(seen_after_text(stretch, words)),
+            )
+        )
+        for stretch in report.unwatched
+    )
+    foot = clock_marks_text(ends_of(report.unwatched), words)
+    table = markup.table(("began", "ended", "lasted", "cause", "seen_after"), rows, words, foot=foot) if rows else ""
+    said = "".join(
+        markup.cells(
+            (_time(row, zone), markup.unbroken(str(row.seq)), _what(row, words), escape(note_text(row, words)))
+        )
+        for row in report.unseen
+    )
+    if said:
+        foot = clock_marks_text(report.unseen, words)
+        unseen = markup.table(("time", "event", "what", "note"), said, words, foot=foot)
+        table += f"<h3>{escape(words('unseen'))}</h3>\n{unseen}"
+    return markup.section(words("unwatched"), table or markup.paragraph(words("none")))
 
 
 def _changes(report: DayReport, words: Words, zone: tzinfo | None) -> str:
     rows = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(row, zone),
-                _unbroken(str(row.seq)),
+                markup.unbroken(str(row.seq)),
                 _what(row, words),
                 escape(dice_text(row, words)),
                 escape(reason_text(row, words)),
@@ -191,13 +298,16 @@ def _changes(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.changes
     )
     columns = ("time", "event", "what", "dice", "reason", "asked_by", "done_by", "seen_by")
-    foot = free_mark_text(report.changes, words)
-    parts = [_paragraph(changes_text(report, words)), _table(columns, rows, words, foot=foot) if rows else ""]
+    foot = clock_marks_text(report.changes, words)
+    parts = [
+        markup.paragraph(changes_text(report, words)),
+        markup.table(columns, rows, words, foot=foot) if rows else "",
+    ]
     broken = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(row, zone),
-                _unbroken(str(row.seq)),
+                markup.unbroken(str(row.seq)),
                 _what(row, words),
                 "<br>".join(map(escape, rule_texts(row, words))),
             )
@@ -205,18 +315,18 @@ def _changes(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.against_rule
     )
     if broken:
-        foot = free_mark_text(report.against_rule, words)
-        table = _table(("time", "event", "what", "against_rule"), broken, words, foot=foot)
+        foot = clock_marks_text(report.against_rule, words)
+        table = markup.table(("time", "event", "what", "against_rule"), broken, words, foot=foot)
         parts.append(f"<h3>{escape(words('broken_rules'))}</h3>\n{table}")
-    return _section(words("changes"), "".join(parts))
+    return markup.section(words("changes"), "".join(parts))
 
 
 def _void_throws(report: DayReport, words: Words, zone: tzinfo | None) -> str:
     rows = "".join(
-        _cells(
+        markup.cells(
             (
                 _time(row, zone),
-                _unbroken(str(row.seq)),
+                markup.unbroken(str(row.seq)),
                 _roll(row),
                 escape(row.shooter or ""),
                 escape(reason_text(row, words)),
@@ -227,10 +337,17 @@ def _void_throws(report: DayReport, words: Words, zone: tzinfo | None) -> str:
         for row in report.void_throws
     )
     columns = ("time", "event", "roll", "shooter", "reason", "set", "dice")
-    foot = free_mark_text(report.void_throws, words)
-    return _section(
-        words("void_throws"), _table(columns, rows, words, foot=foot) if rows else _paragraph(words("none"))
+    return _list("void_throws", columns, rows, report.void_throws, words)
+
+
+def _list(title: str, columns: Sequence[str], cells: str, rows: Sequence[LogRow], words: Words) -> str:
+    """A section of nothing but a table of rows."""
+    table = (
+        markup.table(columns, cells, words, foot=clock_marks_text(rows, words))
+        if rows
+        else markup.paragraph(words("none"))
     )
+    return markup.section(words(title), table)
 
 
 def _fairness(found: History, names: Sequence[str], unknown_rolls: int, words: Words) -> str:
@@ -245,8 +362,8 @@ def _fairness(found: History, names: Sequence[str], unknown_rolls: int, words: W
             f'<div class="plots">{plots}</div>\n</div>\n'
         )
     if said_of_none := unknown_rolls_text(unknown_rolls, words):
-        parts.append(_paragraph(said_of_none))
-    return _section(words("fairness"), "".join(parts)) if parts else ""
+        parts.append(markup.paragraph(said_of_none))
+    return markup.section(words("fairness"), "".join(parts)) if parts else ""
 
 
 # Parts of a row
@@ -271,7 +388,8 @@ def _why(row: LogRow, opening: Opening | None, words: Words) -> str:
 
 def _explanation(opening: Opening, words: Words) -> str:
     said = explanation_text(opening, words)
-    return escape(said) if opening.is_explained else _strong(said)
+    parts = [escape(said) if opening.is_explained else markup.strong(said)]
+    return "<br>".join([*parts, *map(escape, opening_marks(opening, words))])
 
 
 def _remarks(row: LogRow, opening: Opening | None, words: Words) -> str:
@@ -279,9 +397,9 @@ def _remarks(row: LogRow, opening: Opening | None, words: Words) -> str:
     if lid := open_text(row, opening, words):
         parts.append(f"{escape(words('open_for'))} {escape(lid)}")
     if row.against_rule:
-        parts.append(_strong(f"{words('against_rule')}: {against_text(row, words)}"))
+        parts.append(markup.strong(f"{words('against_rule')}: {against_text(row, words)}"))
     if row.difference:
-        parts.append(_strong(f"{words('difference')}: {difference_text(row, words)}"))
+        parts.append(markup.strong(f"{words('difference')}: {difference_text(row, words)}"))
     if note := note_text(row, words):
         parts.append(escape(note))
     if row.belongs_to is not None:
@@ -289,161 +407,13 @@ def _remarks(row: LogRow, opening: Opening | None, words: Words) -> str:
     return "<br>".join(parts)
 
 
-# Markup
-
-
-def _cells(cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
-
-
-def _table(columns: Sequence[str], rows: str, words: Words, name: str = "", foot: str | None = None) -> str:
-    head = "".join(f'<th class="{column}">{escape(words(column))}</th>' for column in columns)
-    said = "" if foot is None else f'<tfoot><tr><td colspan="{len(columns)}">{escape(foot)}</td></tr></tfoot>\n'
-    return f'<table class="{name}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n{said}</table>\n'
-
-
-def _section(title: str, content: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}</section>\n"
-
-
-def _paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>\n"
-
-
-def _notice(text: str | None) -> str:
-    return "" if text is None else f'<p class="notice">{escape(text)}</p>\n'
-
-
-def _strong(text: str) -> str:
-    return f"<strong>{escape(text)}</strong>"
-
-
 def _time(row: LogRow, zone: tzinfo | None) -> str:
-    return _unbroken(time_text(row, zone))
+    return markup.unbroken(time_text(row, zone))
 
 
 def _roll(row: LogRow) -> str:
-    return "" if row.roll_number is None else _unbroken(str(row.roll_number))
+    return "" if row.roll_number is None else markup.unbroken(str(row.roll_number))
 
 
-def _unbroken(text: str) -> str:
-    return f'<span class="unbroken">{escape(text)}</span>'
-
-
-def _page(
-    title: str,
-    found: History,
-    facts: Sequence[tuple[str, str]],
-    content: str,
-    words: Words,
-    *,
-    across: bool,
-    first: str = "",
-) -> str:
-    head = [
-        (words("table"), found.table or ""),
-        (words("site"), found.site or ""),
-        (words("rules"), found.rules or ""),
-        *facts,
-        (words("journal_ends", seq=found.last_seq), found.last_hash),
-    ]
-    said = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>\n" for name, value in head if value)
-    lines = "".join(f"<th>{escape(words(f'sign.{part}'))}</th>" for part in ("name", "signature", "date"))
-    signers = "".join(
-        f'<tr class="sign"><th>{escape(words(f"sign.{signer}"))}</th><td></td><td></td><td></td></tr>\n'
-        for signer in SIGNERS
-    )
-    footer = f"{words(title)} · {words('table')} {found.table or ''}"
-    return Template(_PAGE).substitute(
-        language=words.language,
-        size="A4 landscape" if across else "A4",
-        footer=_css_string(footer),
-        title=escape(words(title)),
-        first=first,
-        fonts=_FONTS,
-        facts=said,
-        content=content,
-        signatures=escape(words("signatures")),
-        lines=lines,
-        signers=signers,
-    )
-
-
-def _css_string(text: str) -> str:
-    """A string of CSS that can end neither itself nor the style it stands in."""
-    return '"' + "".join(char if char.isalnum() or char in " -_.·" else f"\\{ord(char):x} " for char in text) + '"'
-
-
-# Those of Chinese last, for the letters that the others have not.
-_FONTS = (
-    '"Liberation Sans", "DejaVu Sans", Arial, "Noto Sans TC", "Noto Sans CJK TC", "Noto Sans HK", "PingFang TC", '
-    '"Microsoft JhengHei", sans-serif'
-)
-
-_PAGE = """<!DOCTYPE html>
-<html lang="$language">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>
-@page {
-  size: $size;
-  margin: 12mm 12mm 15mm;
-  @bottom-left { content: $footer; font: 8pt $fonts; }
-  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt $fonts; }
-}
-* { box-sizing: border-box; }
-html { font: 9.5pt/1.35 $fonts; color: #000; background: #fff; }
-body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }
-h1 { font-size: 17pt; line-height: 1.15; margin: 0 0 .5rem; padding-bottom: .3rem; border-bottom: .2rem solid #000; }
-h2 { font-size: 11.5pt; margin: 1rem 0 .2rem; break-after: avoid; }
-h3 { font-size: 10pt; margin: .6rem 0 .1rem; break-after: avoid; }
-p { margin: .25rem 0; }
-dl { display: flex; flex-wrap: wrap; gap: .1rem 1.6rem; margin: 0 0 .6rem; }
-dl div { display: flex; flex-wrap: wrap; gap: 0 .4rem; }
-dt { font-weight: bold; }
-dd { margin: 0; }
-.notice { border: .15rem solid #000; padding: .3rem .6rem; font-weight: bold; break-inside: avoid; }
-table { width: 100%; border-collapse: collapse; border-top: 1.5pt solid #000; margin: .2rem 0 .5rem; }
-thead { display: table-header-group; }
-tr { break-inside: avoid; border-bottom: .5pt solid #888; }
-thead tr { border-bottom: 1pt solid #000; }
-th, td { text-align: left; vertical-align: top; padding: .14rem .7rem .14rem 0; }
-td:last-child, th:last-child { padding-right: 0; }
-.log { font-size: 8pt; }
-.unbroken { white-space: nowrap; }
-th { overflow-wrap: normal; word-break: keep-all; }
-.number { text-align: right; width: 5.5rem; }
-.account { break-inside: avoid; }
-.account th.number { overflow-wrap: anywhere; }
-.account .sum td { font-weight: bold; border-top: 1pt solid #000; }
-.account .group { padding-top: .5rem; }
-.set { break-inside: avoid; }
-.plots { display: flex; gap: 1rem; }
-figure { flex: 1 1 50%; margin: .2rem 0; max-width: 28rem; }
-svg { display: block; width: 100%; font-family: inherit; }
-.signatures { break-inside: avoid; margin-top: 1.2rem; }
-.signatures td { border-left: .5pt solid #888; }
-.signatures .sign { height: 3.6rem; }
-.signatures th { width: 18%; }
-@media print { body { max-width: none; padding: 0; } }
-</style>
-</head>
-<body>
-<h1>$title</h1>
-$first<dl>
-$facts</dl>
-<main>
-$content</main>
-<section class="signatures">
-<h2>$signatures</h2>
-<table>
-<thead><tr><th></th>$lines</tr></thead>
-<tbody>
-$signers</tbody>
-</table>
-</section>
-</body>
-</html>
-"""
+def _clocks(rows: Sequence[LogRow], words: Words) -> str:
+    return "".join(map(markup.notice, clock_texts(rows, words)))

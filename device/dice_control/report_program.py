@@ -13,14 +13,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from device.dice_control.day_report import day_report, gaming_day
+from device.dice_control.day_report import DayPruned, check_not_pruned, day_report, gaming_day
 from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.fairness import FACES, TOTALS, Comparison, compare_faces, compare_totals
 from device.dice_control.report_kinds import FAIRNESS, KINDS, REPORT, STATUS
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_texts import fairness_text, moment_text, places_text
+from device.dice_control.report_texts import fairness_text, places_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
+from device.dice_control.row_texts import moment_text
 from device.journal import JournalError, JournalReader
+from device.recovery import beginning
 
 # Below everything that a player waits for.
 NICE = 10
@@ -67,6 +69,7 @@ def made(kind: str, found: History, day: date | None, language: str | None) -> s
     chosen = gaming_day(day)
     if kind == REPORT:
         return report_page(found, day_report(found, chosen), words, None)
+    check_not_pruned(found, chosen.ends, chosen)
     period = words("from_to", start=moment_text(chosen.starts, None), end=moment_text(chosen.ends, None))
     rows = [row for row in found.rows if chosen.starts <= row.at < chosen.ends]
     return log_page(found, rows, period, words, None)
@@ -83,9 +86,9 @@ def main() -> int:
     os.nice(NICE)
     try:
         with JournalReader(chosen.journal) as reader:
-            found = history(reader.events())
+            found = history(reader.events(), beginning(reader)[0])
         report = made(chosen.kind, found, chosen.day, chosen.language)
-    except (JournalError, UnreadableEvent, ValueError, OverflowError) as error:
+    except (JournalError, UnreadableEvent, DayPruned, ValueError, OverflowError) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
     sys.stdout.buffer.write(report.encode())

@@ -1,10 +1,10 @@
-"""Rows, accounts and judgements of the dice reports in words: what text, CSV and page have in common."""
+"""Accounts and judgements of the dice reports in words: what text, CSV and page have in common."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta
 
-from device.dice_control.day_report import DayReport, Difference, SetDay, local
-from device.dice_control.dice_history import History, LogRow, Opening, SetFacts
+from device.dice_control.day_report import DayReport, Difference, SetDay
+from device.dice_control.dice_history import History
 from device.dice_control.dice_state import PLACES
 from device.dice_control.fairness import (
     FACES,
@@ -16,135 +16,19 @@ from device.dice_control.fairness import (
     compare_totals,
 )
 from device.dice_control.fairness_plot import bar_plot
+from device.dice_control.log_rows import Opening, SetFacts
 from device.dice_control.report_words import Words
-from device.dice_control.rule_judgement import by_article
+from device.dice_control.row_texts import difference_text, seqs_text
 
 # Who signs a day's account.
 SIGNERS = ("boxman", "supervisor", "inspector")
-# Seqs that are named one by one in a sentence.
-_NAMED_MAX = 8
 
 
-def time_text(row: LogRow, zone: tzinfo | None) -> str:
-    """Local time; a question mark where the clock was not synced."""
-    moment = local(row.at, zone).replace(tzinfo=None).isoformat(" ", "seconds")
-    return moment if row.clock == "synced" else f"{moment} ?"
-
-
-def moment_text(moment: datetime, zone: tzinfo | None) -> str:
-    """Local time with its offset: "2026-11-29 23:10 UTC+01:00"."""
-    said = local(moment, zone)
-    offset = said.strftime("%z")
-    return f"{said.strftime('%Y-%m-%d %H:%M')} UTC{offset[:3]}:{offset[3:5]}"
-
-
-def reason_text(row: LogRow, words: Words) -> str:
-    """Why: the reason of what was done, or why a throw was void."""
-    if row.reason is None:
-        return ""
-    return words.of("no_roll" if row.what in ("void_throw", "void_dice") else "reason", row.reason)
-
-
-def dice_text(row: LogRow, words: Words) -> str:
-    """The dice and where they went: "3: in play > on the floor"; dice that go the same way stand together."""
-    ways: dict[tuple[str, str], list[str]] = {}
-    for move in row.moves:
-        ways.setdefault((move.source, move.target), []).append(move.die)
-    if not ways and row.offered:
-        # The shooter kept what he had.
-        said = [words("offered_dice", dice=", ".join(row.offered))]
-        return "; ".join([*said, words("taken_dice", dice=", ".join(row.taken))] if row.taken else said)
-    if not ways:
-        return ", ".join(row.dice)
-    return "; ".join(
-        f"{', '.join(dice)}: {words.of('place', source)} > {words.of('place', target)}"
-        for (source, target), dice in ways.items()
-    )
-
-
-def asked_text(row: LogRow, words: Words) -> str:
-    """Who asked: the role, and the name where there is one."""
-    if row.asked_by is None:
-        return ""
-    role = words.of("asker", row.asked_by)
-    return role if row.asked_by_name is None else f"{role} {row.asked_by_name}"
-
-
-def rule_texts(row: LogRow, words: Words) -> list[str]:
-    """The rules that it breaks: each article, and what the journal says of it."""
-    return [
-        f"{words('house') if article == 'house' else article}: {' '.join(texts)}"
-        for article, texts in by_article(row.against_rule).items()
-    ]
-
-
-def against_text(row: LogRow, words: Words) -> str:
-    """All rules that it breaks."""
-    return " ".join(rule_texts(row, words))
-
-
-def difference_text(row: LogRow, words: Words) -> str:
-    """What a count found that the log has not, or the other way round."""
-    return "; ".join(
-        words(
-            "differs",
-            die=said["die"],
-            log=words("not_of_set") if said["log"] is None else words.of("place", said["log"]),
-            seen=words("not_seen") if said["seen"] is None else words.of("place", said["seen"]),
-        )
-        for said in row.difference
-    )
-
-
-def seconds_text(milliseconds: int) -> str:
-    """Seconds to the nearest tenth: "6.5"."""
-    tenths = (milliseconds + 50) // 100
-    return f"{tenths // 10}.{tenths % 10}"
-
-
-def open_text(row: LogRow, opening: Opening | None, words: Words) -> str:
-    """For how long the lid was open; empty for what is no opening and no closing of one."""
-    if row.open_ms is not None:
-        return words("seconds", number=seconds_text(row.open_ms))
-    if opening is None:
-        return ""
-    return words("still_open" if opening.closed is None else "not_known")
-
-
-def explanation_text(opening: Opening, words: Words) -> str:
-    """Why the reserve was opened, who said so, and whether it was in time."""
-    if not opening.is_explained:
-        return words("unexplained")
-    said = words.of("reason", opening.reason or "")
-    if opening.explained_by is not None:
-        said += f" ({opening.explained_by})"
-    return f"{said}, {words('explained_late')}" if opening.late else said
-
-
-def note_text(row: LogRow, words: Words) -> str:
-    """What else is to be known: unsound dice, what instruments showed, what somebody noted, what an alert says."""
-    parts = [words("seen_at_start")] if row.initial else []
-    parts += [f"{words('die', die=die)} {words('unsound', what=what)}" for die, what in sorted(row.unsound.items())]
-    parts += [f"{name.replace('_', ' ')}: {said['showed']}" for name, said in sorted(row.instruments.items())]
-    if row.counted_by is not None:
-        parts.append(words("counted_by", source=row.counted_by))
-    if row.text:
-        parts.append(row.text)
-    return "; ".join(parts)
-
-
-def free_clock_text(rows: Sequence[LogRow], words: Words) -> str | None:
-    """Which of the rows were written while the clock was not synced; None where none were."""
-    seqs = [str(row.seq) for row in rows if row.clock == "free"]
-    if not seqs:
-        return None
-    named = ", ".join(seqs[:_NAMED_MAX]) + (" ..." if len(seqs) > _NAMED_MAX else "")
-    return words.counted("free_clock", len(seqs), seqs=named)
-
-
-def free_mark_text(rows: Sequence[LogRow], words: Words) -> str | None:
-    """What the question mark means, for the foot of a table of these rows; None where none has one."""
-    return words("free_mark") if any(row.clock == "free" for row in rows) else None
+def journal_text(found: History, words: Words) -> str:
+    """Which part of the journal a report is made of; the hash of the last event follows."""
+    if found.pruned_seq:
+        return words("pruned_journal_ends", pruned=found.pruned_seq, seq=found.last_seq)
+    return words("journal_ends", seq=found.last_seq)
 
 
 # The day's account
@@ -197,11 +81,14 @@ def day_text(report: DayReport, words: Words) -> str:
 
 
 def balance_text(report: DayReport, words: Words) -> list[str]:
-    """Whether the account balances, and what it is that does not; or that dice rolled of which there is none."""
+    """Whether the account balances and the dice reconcile, and what it is that does not balance.
+
+    Or that dice rolled of which there is none.
+    """
     if report.lacks_dice:
         return [words.counted("no_dice_recorded", report.unknown_rolls)]
     total = report.total
-    key = "balances" if report.balances else "balances_not"
+    key = "balances" if report.reconciles else "balances_but" if report.balances else "balances_not"
     said = words(
         key,
         beginning=total.held_at_beginning,
@@ -210,6 +97,59 @@ def balance_text(report: DayReport, words: Words) -> list[str]:
         end=total.held_at_end,
     )
     return [said, *(_account_difference(difference, words) for difference in total.differences)]
+
+
+def findings_text(report: DayReport, words: Words) -> list[str]:
+    """What is not in order on the day, the gravest first; empty where all is."""
+    found: list[str] = []
+    if report.lacks_dice or not report.balances:
+        found += balance_text(report, words)
+    for dice_set in report.sets:
+        found += [
+            words(f"finding.{place}", set=dice_set.name, dice=", ".join(dice)) for place, dice in dice_set.lost.items()
+        ]
+    for row in report.counts_differing:
+        said = difference_text(row, words)
+        what = words.of("what", row.what)
+        found.append(words("finding.count", what=what, set=row.set_name, seq=row.seq, difference=said))
+    shut = [row for row in report.unseen if row.what == "slots_changed_shut"]
+    unexplained = [opening.row for opening in report.unexplained]
+    for key, rows in (("unexplained", unexplained), ("slots", shut), ("broken", report.against_rule)):
+        if rows:
+            found.append(words.counted(f"finding.{key}", len(rows), seqs=seqs_text([row.seq for row in rows])))
+    return found
+
+
+def headline_text(report: DayReport, words: Words) -> str | None:
+    """That all is in order; None where it is not, or where there was nothing to be so."""
+    if not report.rows or not report.sets or findings_text(report, words):
+        return None
+    return words("in_order")
+
+
+def unwatched_text(report: DayReport, words: Words) -> str | None:
+    """How often the reserve was out of sight, None where it never was."""
+    return words.counted("finding.unwatched", len(report.unwatched)) if report.unwatched else None
+
+
+def rules_text(rules: Sequence[str], dice_rules: Sequence[str], words: Words) -> str:
+    """The rule sets of the table, and where the dice were judged by others, those too."""
+    table, dice = ", ".join(rules), ", ".join(dice_rules)
+    return words("dice_rules", table=table, dice=dice) if dice and set(dice_rules) != set(rules) else table
+
+
+def rules_now(found: History, words: Words) -> str:
+    """The rules by which the table was last open, and the dice last judged."""
+    return rules_text(_known(found.rules), _known(found.dice_rules), words)
+
+
+def rules_of_day(found: History, report: DayReport, words: Words) -> str:
+    """The rules of a day; where the table was not open on it, those by which it was last."""
+    return rules_text(report.rules or _known(found.rules), report.dice_rules, words)
+
+
+def _known(rules: str | None) -> list[str]:
+    return [] if rules is None else [rules]
 
 
 def _account_difference(difference: Difference, words: Words) -> str:

@@ -1,13 +1,19 @@
 """What is wrong with the reserve and the dice now. What has happened, and stays wrong, is in `event_alerts`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from device.condition import Condition
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import DiceLog
-from device.dice_control.dice_state import LOST, SERVING, DiceSet, DiceState, Opening
+from device.dice_control.dice_state import LOST, SERVING, DiceSet, DiceState, Opening, ShutChange
 from device.dice_control.rule_judgement import dice_number, named
+
+# Within this time, in milliseconds, the decoders have settled and told of both: how the lid is and what lies in the
+# slots (`drivers.wiring`: at most 250 each). A slot that changes so soon after a closing, or so shortly before an
+# opening, belongs to that opening.
+SETTLED_MS = 1_000
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ def conditions(dice: DiceLog, context: Context, times: ReserveTimes) -> Iterator
     # Where no set was ever recorded, nobody keeps the log that the slots could contradict.
     if state.sets and state.slots is not None and not state.reserve_open:
         yield from _slots(state, state.slots, times)
+    if not context.lid_unseen and state.reserve_open is False and (changed := state.shut_changes()) is not None:
+        yield _changed_shut(changed)
     if state.rolled_unknown and context.table_open:
         yield _not_two_in_play(state)
     for name, dice_set in state.sets.items():
@@ -49,7 +57,9 @@ def _open(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[C
         text = "The dice reserve is open while the table is closed. Close it, and say why it was opened."
         yield Condition("reserve_open_while_closed", text, {"opening": seq}, 0, seq)
     text = f"The dice reserve is open for more than {times.open_max_ms // 1000} s. Close it."
-    yield Condition("reserve_left_open", text, {"opening": seq}, times.open_max_ms, seq)
+    yield Condition(
+        "reserve_left_open", text, {"opening": seq, "open_max_ms": times.open_max_ms}, times.open_max_ms, seq
+    )
 
 
 def _unexplained(opening: Opening, times: ReserveTimes) -> Condition:
@@ -59,7 +69,13 @@ def _unexplained(opening: Opening, times: ReserveTimes) -> Condition:
         f"reserve_unexplained:{opening.seq}",
         f"The dice reserve was opened after roll {opening.roll_number} ({shooter}) and no reason was given.{more} "
         f"A supervisor must say why.",
-        {"opening": opening.seq, "closed": opening.closed},
+        {
+            "opening": opening.seq,
+            "closed": opening.closed,
+            "roll_number": opening.roll_number,
+            "shooter": opening.shooter,
+            "further": opening.further,
+        },
         times.explain_ms,
         opening.closed,
     )
@@ -85,9 +101,44 @@ def _slots(state: DiceState, slots: list[int], times: ReserveTimes) -> Iterator[
         "slots_disagree",
         f"The slots of the reserve hold {dice_number(len(slots)) if slots else 'no dice'}, but by the log {said}. "
         f"Count them and record the count.",
-        {"occupied": list(slots), "log": [die for _, die in dice]},
+        {"occupied": list(slots), "log": [die for _, die in dice], "sets": [name for name, _ in dice]},
         times.slots_ms,
     )
+
+
+def settled_facts(state: DiceState) -> dict[str, Any]:
+    """The data of a `reserve_settled` event: what lies in the slots now that the lid is shut, held against the log.
+
+    A reason that was given before the lid was shut is asked anew where more or fewer dice than the log has are there
+    now, and it was not so when the slots had settled the last time. What was recorded since the lid was shut is not
+    held against it, and may explain the difference.
+    """
+    slots = state.slots or []
+    surplus = len(slots) - len(state.at("reserve"))
+    opening = state.settling_opening
+    as_shut = len(slots) - state.settling_reserve
+    anew = opening is not None and all(one not in (0, state.surplus) for one in (surplus, as_shut))
+    return {
+        "closed": state.settling,
+        "occupied": list(slots),
+        "surplus": surplus,
+        "asked_anew": opening.seq if opening is not None and anew else None,
+    }
+
+
+def _changed_shut(changed: ShutChange) -> Condition:
+    times = "" if changed.changes == 1 else f" {changed.changes} times"
+    at_start = " It was found so at a start." if changed.initial else ""
+    text = (
+        f"The slots of the reserve changed{times} without an opening of its lid: {_places(changed.before)} before, "
+        f"{_places(changed.after)} now.{at_start} Count the dice."
+    )
+    alert = f"slots_changed_shut:{changed.event}"
+    return Condition(alert, text, asdict(changed), SETTLED_MS, latched=True)
+
+
+def _places(occupied: list[int]) -> str:
+    return "occupied " + ", ".join(map(str, occupied)) if occupied else "all empty"
 
 
 def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
@@ -111,13 +162,16 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
             f"{named(not_back)} of set {name} not found when the series ended: "
             f"withdraw the set and bring a new one ({rules.lost_die.article})."
         )
-        yield Condition(f"set_to_replace:{name}", text, {"set": name, "dice": not_back}, 0)
+        detail: dict[str, Any] = {"set": name, "dice": not_back, "article": rules.lost_die.article}
+        yield Condition(f"set_to_replace:{name}", text, detail, 0)
     elif over and at_hand < rules.in_set.minimum:
         text = (
             f"Set {name} has {dice_number(at_hand)} left; the rules ask for {rules.in_set.said()}. "
             f"Bring another set ({rules.in_set.article})."
         )
-        yield Condition(f"set_to_replace:{name}", text, {"set": name, "dice": over, "at_hand": at_hand}, 0)
+        detail = {"set": name, "dice": over, "at_hand": at_hand}
+        detail |= {"asked": rules.in_set.said(), "article": rules.in_set.article}
+        yield Condition(f"set_to_replace:{name}", text, detail, 0)
     served = dice_set.first_session
     if (
         rules.reuse.allowed != "always"
@@ -128,4 +182,5 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
         text = (
             f"Set {name} served in session {served} and is still at the table. Bring another ({rules.reuse.article})."
         )
-        yield Condition(f"set_served_before:{name}", text, {"set": name, "session": served}, 0)
+        detail = {"set": name, "session": served, "article": rules.reuse.article}
+        yield Condition(f"set_served_before:{name}", text, detail, 0)

@@ -1,40 +1,87 @@
 """Where dice, or what is done with them, break a rule: named with its article, never prevented."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from device.dice_control.dice_rules import DiceRules
 from device.dice_control.dice_state import IN_PLAY, DiceSet, DiceState
+from device.dice_control.names import folded, same_name
 
-Broken = dict[str, str]
+# {"rule", "article", "text", and where the text names more than these, "detail"}: see `dice_log`.
+Broken = dict[str, Any]
+
+_NUMBER = r"(\d+(?:[.,]\d+)?)"
+# A length that a micrometer showed, or two between which it lay: "20.05 mm", "20,05 to 20,10 mm".
+_LENGTH = re.compile(rf"(?:{_NUMBER} ?(?:-|\u2013|to) ?)?{_NUMBER} ?mm\b")
+# What is shorter is no edge of a die, but a tolerance.
+_EDGE_MIN = 500
 
 
-def set_unfit(rules: DiceRules, name: str, dice_set: DiceSet, session: int, number: int) -> Iterator[Broken]:
-    """What keeps a set of which `number` dice are at hand from serving in a session, apart from its inspection."""
+def set_unfit(
+    rules: DiceRules, state: DiceState, name: str, dice_set: DiceSet, session: int, number: int
+) -> Iterator[Broken]:
+    """What keeps a set of which `number` dice are at hand from serving in a session, apart from its inspection.
+
+    The session before is the last in which dice were in play for a roll: a table that is opened and closed without
+    one uses no dice.
+    """
     if not rules.in_set.holds(number):
         text = f"Set {name} has {dice_number(number)} at hand; the rules ask for {rules.in_set.said()}."
-        yield _broken("in_set", rules.in_set.article, text)
+        yield _broken("in_set", rules.in_set.article, text, set=name, number=number, asked=rules.in_set.said())
     if rules.serials.required and dice_set.numbered_by != "serial":
-        yield _broken("serials", rules.serials.article, f"The dice of set {name} have no serial numbers.")
+        yield _broken("serials", rules.serials.article, f"The dice of set {name} have no serial numbers.", set=name)
     if rules.house_mark.required and dice_set.house_mark is None:
-        yield _broken("house_mark", rules.house_mark.article, f"The dice of set {name} do not carry the house's mark.")
+        text = f"The dice of set {name} do not carry the house's mark."
+        yield _broken("house_mark", rules.house_mark.article, text, set=name)
     if dice_set.edge_hundredths_mm is not None:
-        yield from edge_wrong(rules, f"The dice of set {name}", dice_set.edge_hundredths_mm)
+        yield from edge_wrong(rules, name, None, dice_set.edge_hundredths_mm)
     last = dice_set.last_session
     if last is None or last == session:
         return
     if rules.reuse.allowed == "never":
-        yield _broken("reuse", rules.reuse.article, f"Set {name} is not new: it served in session {last}.")
-    elif rules.reuse.allowed == "not_next_session" and last == session - 1:
+        text = f"Set {name} is not new: it served in session {last}."
+        yield _broken("reuse", rules.reuse.article, text, set=name, session=last)
+    elif rules.reuse.allowed == "not_next_session" and last >= (state.played_before(session) or 0):
         text = f"Set {name} served in the session before; the dice must be others."
-        yield _broken("reuse", rules.reuse.article, text)
+        yield _broken("reuse", rules.reuse.article, text, set=name, session=last)
 
 
-def edge_wrong(rules: DiceRules, whose: str, edge: int) -> Iterator[Broken]:
-    """An edge, in hundredths of a millimetre, that is too short or too long; `whose` begins the sentence."""
+def edge_wrong(rules: DiceRules, name: str, die: str | None, edge: int) -> Iterator[Broken]:
+    """An edge, in hundredths of a millimetre, that is too short or too long: of one die, or of all of the set."""
     if rules.edge is None or rules.edge.holds(edge):
         return
-    bounds = f"{_mm(rules.edge.minimum)} to {_mm(rules.edge.maximum or 0)}"
-    yield _broken("edge", rules.edge.article, f"{whose}: edge {_mm(edge)} mm; the rules ask for {bounds} mm.")
+    minimum, maximum = rules.edge.minimum, rules.edge.maximum or 0
+    whose = f"The dice of set {name}" if die is None else f"Die {die} of set {name}"
+    text = f"{whose}: edge {_mm(edge)} mm; the rules ask for {_mm(minimum)} to {_mm(maximum)} mm."
+    detail: dict[str, Any] = {"set": name} | ({} if die is None else {"dice": [die]})
+    detail |= {"edge_hundredths_mm": edge, "minimum_hundredths_mm": minimum, "maximum_hundredths_mm": maximum}
+    yield _broken("edge", rules.edge.article, text, **detail)
+
+
+def edges_shown(showed: str) -> list[int]:
+    """The edges that a micrometer showed, in hundredths of a millimetre: what its text gives in millimetres."""
+    numbers = [number.replace(",", ".") for found in _LENGTH.findall(showed) for number in found if number]
+    edges = [round(float(number) * 100) for number in numbers]
+    return [edge for edge in edges if edge >= _EDGE_MIN]
+
+
+def destroyed_again(state: DiceState, name: str, serials: Iterable[str], maker: str) -> Iterator[Broken]:
+    """Serial numbers of a new set that dice of the same maker carried which were destroyed."""
+    coming = {folded(serial): serial for serial in serials}
+    before = [(other, gone.maker, gone.serials) for other, gone in state.destroyed.items()]
+    before += [
+        (other, known.maker, known.at("destroyed"))
+        for other, known in state.sets.items()
+        if known.numbered_by == "serial"
+    ]
+    for other, made_by, destroyed in before:
+        if again := [coming[folded(serial)] for serial in destroyed if folded(serial) in coming]:
+            if not same_name(made_by, maker):
+                continue
+            were = "a die of this number was" if len(again) == 1 else "dice of these numbers were"
+            text = f"{named(again)} of set {name}: {were} destroyed in set {other}."
+            yield _broken("destroyed", "house", text, set=name, dice=again, others=[other])
 
 
 def not_inspected(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
@@ -42,16 +89,18 @@ def not_inspected(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable
     article = rules.inspection.article
     if unchecked := [die for die in dice if dice_set.dice[die].state == "unchecked"]:
         text = f"{named(unchecked)} of set {name} not inspected before use."
-        yield _broken("inspection", article, text)
+        yield _broken("inspection", article, text, set=name, dice=unchecked)
     if unsound := [die for die in dice if dice_set.dice[die].state == "unsound"]:
-        yield _broken("sound", article, f"{named(unsound)} of set {name} found unsound, and used.")
+        yield _broken(
+            "sound", article, f"{named(unsound)} of set {name} found unsound, and used.", set=name, dice=unsound
+        )
 
 
 def back_unchecked(rules: DiceRules, name: str, dice: Iterable[str]) -> Iterator[Broken]:
     """Dice that were off the table or under inspection and go back without a good inspection."""
     if back := list(dice):
         text = f"{named(back)} of set {name} back on the table without being inspected and found sound."
-        yield _broken("after_floor", rules.after_floor.article, text)
+        yield _broken("after_floor", rules.after_floor.article, text, set=name, dice=back)
 
 
 def change_forbidden(rules: DiceRules, reason: str, point: int | None, *, fell: bool = False) -> Iterator[Broken]:
@@ -65,12 +114,12 @@ def change_forbidden(rules: DiceRules, reason: str, point: int | None, *, fell: 
     if point is not None:
         when = f"during the series for point {point}"
     if not (change.come_out if point is None else change.during_series):
-        yield _broken("change", change.article, f"No change of dice ({said}) {when}.")
+        yield _broken("change", change.article, f"No change of dice ({said}) {when}.", reason=reason, point=point)
     elif (
         reason == "die_off_table" and point is not None and not fell and not rules.changes["boxman_order"].during_series
     ):
         text = f"No change of dice ({said}) {when}: by the log no die left the table in it."
-        yield _broken("change", change.article, text)
+        yield _broken("change", change.article, text, reason=reason, point=point, fell=False)
 
 
 def lid_shut(state: DiceState, made: Iterable[Mapping[str, str]], opening: int | None) -> Iterator[Broken]:
@@ -83,14 +132,15 @@ def uncounted_correction(name: str, dice: list[str]) -> Broken:
     """Dice whose places in the log were corrected although no count had seen them there."""
     saw = "it" if len(dice) == 1 else "them"
     text = f"{named(dice)} of set {name} put elsewhere in the log without a count that saw {saw} there."
-    return _broken("correction", "house", text)
+    return _broken("correction", "house", text, set=name, dice=dice)
 
 
 def back_after_end(name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
     """Dice that are spoken of as lost or there although they were withdrawn or cancelled, which is final."""
     if final := [die for die in dice if dice_set.dice[die].taken_away]:
         were = "was" if len(final) == 1 else "were"
-        yield _broken("final", "house", f"{named(final)} of set {name} {were} withdrawn or cancelled before.")
+        text = f"{named(final)} of set {name} {were} withdrawn or cancelled before."
+        yield _broken("final", "house", text, set=name, dice=final)
 
 
 def sound_after_fault(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
@@ -98,7 +148,7 @@ def sound_after_fault(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iter
     for die in dice:
         if (fault := dice_set.dice[die].fault) is not None:
             text = f"Die {die} of set {name} called sound; unsound before: {fault.removesuffix('.')}."
-            yield _broken("sound", rules.inspection.article, text)
+            yield _broken("sound", rules.inspection.article, text, set=name, dice=[die], before=fault)
 
 
 def too_few_offered(
@@ -112,15 +162,16 @@ def too_few_offered(
     if number < asked:
         were = "was" if number == 1 else "were"
         text = f"{dice_number(number)} of set {name} {were} offered; the rules ask for {asked}."
-        yield _broken("offered", rules.offered.article, text)
+        yield _broken("offered", rules.offered.article, text, set=name, number=number, asked=str(asked))
 
 
 def reserve_wrong(rules: DiceRules, name: str, seen: Mapping[str, list[str]]) -> Iterator[Broken]:
     """A reserve that an opening count finds too small or too large, once two dice are in play."""
     number = len(seen.get("reserve", []))
     if len(seen.get("play", [])) == IN_PLAY and not rules.in_reserve.holds(number):
-        text = f"Set {name} has {dice_number(number)} in the reserve; the rules ask for {rules.in_reserve.said()}."
-        yield _broken("in_reserve", rules.in_reserve.article, text)
+        asked = rules.in_reserve.said()
+        text = f"Set {name} has {dice_number(number)} in the reserve; the rules ask for {asked}."
+        yield _broken("in_reserve", rules.in_reserve.article, text, set=name, number=number, asked=asked)
 
 
 def too_many_at_table(rules: DiceRules, state: DiceState, name: str, coming: int) -> Iterator[Broken]:
@@ -132,7 +183,8 @@ def too_many_at_table(rules: DiceRules, state: DiceState, name: str, coming: int
             f"Set {name} came to the table while set {', '.join(others)} was there: "
             f"{coming + there} dice; the rules ask for {rules.in_set.said()}."
         )
-        yield _broken("in_set", rules.in_set.article, text)
+        detail = {"set": name, "others": others, "number": coming + there, "asked": rules.in_set.said()}
+        yield _broken("in_set", rules.in_set.article, text, **detail)
 
 
 def inspection_short(
@@ -173,8 +225,9 @@ def named(dice: list[str]) -> str:
     return f"Dice {', '.join(dice[:-1])} and {dice[-1]}"
 
 
-def _broken(rule: str, article: str, text: str) -> Broken:
-    return {"rule": rule, "article": article, "text": text}
+def _broken(rule: str, article: str, text: str, **detail: Any) -> Broken:
+    said: Broken = {"rule": rule, "article": article, "text": text}
+    return said | {"detail": detail} if detail else said
 
 
 def _mm(hundredths: int) -> str:

@@ -19,14 +19,15 @@ from device.dice_control.action_facts import (
     touches_play,
 )
 from device.dice_control.dice_context import Context
+from device.dice_control.dice_rules import DiceRules
 from device.dice_control.dice_state import AT_TABLE, SERVING, DiceState
 from device.dice_control.names import folded, same_name
 from engine_lite.refusal import Refused
 
 Entry = tuple[str, dict[str, Any]]
 
-# A new set every day for a quarter of a century.
-SETS_MAX = 10_000
+# Sets that are not destroyed: a new one every day for five years.
+SETS_MAX = 2_000
 AT_HAND = ("store", "reserve", "play", "offered", "inspection")
 # From where dice are taken away to where.
 REMOVED_FROM = {
@@ -46,8 +47,10 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
         if same_name(name, other):
             number = len(known.dice)
             raise Refused("set_exists", f"set {other} was received already, with {number} dice; name it otherwise")
+    if any(same_name(name, other) for other in state.destroyed):
+        raise Refused("set_exists", f"a set {name} was received before, and destroyed; name this one otherwise")
     if len(state.sets) >= SETS_MAX:
-        raise Refused("too_many_sets", f"the log holds {SETS_MAX} sets, and no more")
+        raise Refused("too_many_sets", f"the log holds {SETS_MAX} sets, and no more; record which were destroyed")
     if serials is not None:
         if len(serials) != number:
             more = f"; {', '.join(serials[number:])} too many" if len(serials) > number else ""
@@ -55,6 +58,7 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
                 "wrong_number", f"set {name} is to have {number} dice, but {len(serials)} serials are given{more}"
             )
         _check_new_serials(state, serials, parts["maker"])
+    broken = list(judge.destroyed_again(state, name, serials or (), parts["maker"]))
     data = game_facts("receive", parts, context) | signatures(state, parts, context)
     data |= {
         "set": name,
@@ -65,22 +69,28 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
         "house_mark": parts.get("house_mark"),
         "edge_hundredths_mm": parts.get("edge_hundredths_mm"),
     }
-    return "dice_set_received", data
+    return "dice_set_received", against(data, broken)
 
 
 def _check_new_serials(state: DiceState, serials: list[str], maker: str) -> None:
+    """Refuse the number of a die that is somewhere else; that of a destroyed one is recorded and raises an alert."""
     new = {folded(serial) for serial in serials}
     for name, dice_set in state.sets.items():
         if dice_set.numbered_by != "serial" or not same_name(dice_set.maker, maker):
             continue
         for serial, die in dice_set.dice.items():
-            if folded(serial) in new:
+            if folded(serial) in new and die.place != "destroyed":
                 where = PLACE_WORDS[die.place]
                 raise Refused("serial_exists", f"serial {serial} of {dice_set.maker} is {where} already, in set {name}")
 
 
 def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """Dice are inspected; those found unsound stay where they are, unless all are withdrawn."""
+    """Dice are inspected; those found unsound stay where they are, unless all are withdrawn.
+
+    Refuses what contradicts itself: dice called sound that nothing was looked at for, and a die called unsound where
+    the check "sound" (in perfect state, without flaw) is good and nothing else failed; all other checks may be good of
+    an unsound die. What a micrometer showed against the rules is against them, whatever it was called.
+    """
     rules = context.rules
     name, dice_set = find_set(state, parts)
     dice = parts.get("dice", dice_set.at(*AT_HAND))
@@ -91,24 +101,10 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
     instruments = dict(parts.get("instruments", {}))
     if unknown := [check for check in checks if check not in rules.checks]:
         raise Refused("unknown_check", f"{unknown[0]} is no check of {rules.name}; they are {', '.join(rules.checks)}")
-    unsound = dict(parts.get("unsound", {}))
-    for die in (*unsound, *edges):
+    for die in (*parts.get("unsound", {}), *edges):
         if die not in dice:
             raise Refused("unknown_die", f"die {die} is not among those inspected: {', '.join(dice)}")
-    broken: list[judge.Broken] = []
-    for die, edge in edges.items():
-        for wrong in judge.edge_wrong(rules, f"Die {die} of set {name}", edge):
-            broken.append(wrong)
-            unsound.setdefault(die, wrong["text"])
-    failed = [f"not {rules.checks[check].text}" for check, good in checks.items() if not good]
-    failed += [
-        f"{instrument.replace('_', ' ')}: {said['showed']}"
-        for instrument, said in instruments.items()
-        if not said["sound"]
-    ]
-    if failed and not unsound:
-        # Which die it was is not said, so it may be any of them.
-        unsound = {die: "; ".join(failed) for die in dice}
+    broken, unsound = _findings(rules, name, dice, parts)
     sound = [die for die in dice if die not in unsound]
     broken += judge.sound_after_fault(rules, name, dice_set, sound)
     returning = all(dice_set.dice[die].place == "inspection" for die in dice)
@@ -123,7 +119,7 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
     if touches_play(made):
         broken += change_wrong(state, name, context, reason, {})
     in_reserve = then == "reserve" or any(dice_set.dice[die].place == "reserve" for die in dice)
-    data = _facts("inspect", state, name, parts, context, reason, reserve=in_reserve)
+    data = _facts("inspect", state, name, parts, context, reason, made, reserve=in_reserve)
     data |= {
         "dice": list(dice),
         "sound": sound,
@@ -132,9 +128,38 @@ def inspect(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
         "not_checked": [check for check in rules.checks if check not in checks],
         "instruments": instruments,
         "edges_hundredths_mm": edges,
-        "moves": made,
     }
     return "dice_set_inspected", deed(state, data, broken)
+
+
+def _findings(
+    rules: DiceRules, name: str, dice: list[str], parts: Mapping[str, Any]
+) -> tuple[list[judge.Broken], dict[str, str]]:
+    """What an inspection found against the rules, and the unsound dice with what is wrong. Raises Refused."""
+    checks, instruments = parts["checks"], parts.get("instruments", {})
+    edges, unsound = parts.get("edges_hundredths_mm", {}), dict(parts.get("unsound", {}))
+    unseen = [die for die in dice if die not in unsound and die not in edges]
+    if unseen and not checks and not instruments:
+        raise Refused("nothing_inspected", f"nothing was looked at that says how die {unseen[0]} is; say what was")
+    broken = [wrong for die, edge in edges.items() for wrong in judge.edge_wrong(rules, name, die, edge)]
+    wrong_edges = {wrong["detail"]["dice"][0]: wrong["text"] for wrong in broken}
+    failed = [f"not {rules.checks[check].text}" for check, good in checks.items() if not good]
+    for instrument, said in instruments.items():
+        shown: list[judge.Broken] = []
+        if instrument == "micrometer":
+            lengths = judge.edges_shown(said["showed"])
+            shown = [wrong for edge in lengths for wrong in judge.edge_wrong(rules, name, None, edge)]
+        broken += shown
+        if shown or not said["sound"]:
+            failed.append(f"{instrument.replace('_', ' ')}: {said['showed']}")
+    if checks.get("sound") and not failed and (odd := [die for die in unsound if die not in wrong_edges]):
+        text = f"die {odd[0]} is called unsound, but the check sound ({rules.checks['sound'].text}) is good"
+        raise Refused("contradictory", f"{text}; say which check or instrument it failed")
+    unsound = wrong_edges | unsound
+    if failed and not unsound:
+        # Which die it was is not said, so it may be any of them.
+        unsound = {die: "; ".join(failed) for die in dice}
+    return broken, unsound
 
 
 def place(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
@@ -144,10 +169,10 @@ def place(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     if not coming:
         there = sorted({PLACE_WORDS[die.place] for die in dice_set.dice.values()})
         raise Refused("wrong_place", f"no die of set {name} is in the store; they are {' and '.join(there)}")
-    broken = list(judge.set_unfit(context.rules, name, dice_set, coming_session(context), len(coming)))
+    broken = list(judge.set_unfit(context.rules, state, name, dice_set, coming_session(context), len(coming)))
     broken += judge.too_many_at_table(context.rules, state, name, len(coming))
-    data = _facts("place", state, name, parts, context, "new_set", reserve=True)
-    data["moves"] = moves(name, dice_set, dict.fromkeys(coming, "reserve"))
+    made = moves(name, dice_set, dict.fromkeys(coming, "reserve"))
+    data = _facts("place", state, name, parts, context, "new_set", made, reserve=True)
     return "dice_set_placed", deed(state, data, broken)
 
 
@@ -174,8 +199,8 @@ def count(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
     at_table = bool(dice_set.at(*AT_TABLE))
     if at_table and not difference and not seen_at:
         raise Refused("nothing_counted", f"the count sees no die of set {name}; say where they are seen")
-    data = _facts("count", state, name, parts, context, "count", reserve=at_table)
-    data |= {"count": parts["count"], "seen": seen, "expected": expected, "difference": difference, "moves": []}
+    data = _facts("count", state, name, parts, context, "count", [], reserve=at_table)
+    data |= {"count": parts["count"], "seen": seen, "expected": expected, "difference": difference}
     broken = judge.reserve_wrong(context.rules, name, seen) if parts["count"] == "opening" else []
     return "dice_counted", against(data, list(broken))
 
@@ -201,9 +226,8 @@ def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entr
     all_go = all(die in dice for die in dice_set.at(*SERVING))
     if touches_play(made) and not (all_go and parts["reason"] == "closing"):
         broken += change_wrong(state, name, context, parts["reason"], {})
-    data = _facts("remove", state, name, parts, context, parts["reason"], reserve=from_reserve)
-    data |= {"to": to, "moves": made}
-    return "dice_set_moved", deed(state, data, broken)
+    data = _facts("remove", state, name, parts, context, parts["reason"], made, reserve=from_reserve)
+    return "dice_set_moved", deed(state, data | {"to": to}, broken)
 
 
 def change_wrong(
@@ -216,7 +240,9 @@ def change_wrong(
 
 def deed(state: DiceState, data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
     """The data of an event that moves dice, with the rules that it breaks, the lid that was not opened among them."""
-    return against(data, [*broken, *judge.lid_shut(state, data["moves"], data["opening"])])
+    if "lid" not in data:
+        broken = [*broken, *judge.lid_shut(state, data["moves"], data["opening"])]
+    return against(data, broken)
 
 
 def against(data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
@@ -231,10 +257,12 @@ def _facts(
     parts: Mapping[str, Any],
     context: Context,
     reason: str,
+    made: list[dict[str, str]],
     *,
     reserve: bool,
 ) -> dict[str, Any]:
-    said = {"set": name, "reason": reason} | opening_facts(state, reason, reserve=reserve)
+    said = {"set": name, "reason": reason, "moves": made}
+    said |= opening_facts(state, context, reason, made, reserve=reserve)
     return game_facts(action, parts, context) | said | signatures(state, parts, context)
 
 

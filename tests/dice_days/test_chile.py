@@ -14,6 +14,7 @@ from tests.dice_day_rig import BOXMAN, SUPERVISOR, WITNESS, DiceTable, dice_tabl
 def test_a_day_in_chile(tmp_path: Path) -> None:
     with dice_table(tmp_path, "cl-scj") as table:
         expected = [
+            "1.0 Table opened | session 1, rule set cl-scj",
             "1.0 Reserve closed | seen when the terminal started",
             *opening(table),
             *request_amid_the_series(table),
@@ -64,7 +65,7 @@ def test_a_day_in_chile(tmp_path: Path) -> None:
         }
         report = table.report()
         for line in (
-            "La cuenta cuadra: 0 + 11 − 0 = 11.",
+            "Los movimientos suman: 0 + 11 − 0 = 11; los dados no concilian, véase arriba.",
             "7 cambios de dados; 1 contra las normas.",
             "12 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
@@ -86,7 +87,7 @@ def opening(table: DiceTable) -> list[str]:
         "1.0 On duty | Ana | seen by Luis",
         "1.0 Set received | A | 1, 2, 3, 4, 5, 6",
         "1.0 Dice inspected | A | 1, 2, 3, 4, 5, 6 | new set",
-        "1.0 Reserve opened o1 | new set (Ana)",
+        "1.0 Reserve opened o1 | new set (Ana) | explained before it was shut; afterwards: Dice change, Opening count",
         "1.0 Set brought to the table | A | 1, 2, 3, 4, 5, 6: in the store > in the reserve | new set | of o1",
         "1.0 Dice change | A | 1, 2: in the reserve > in play | offered to the shooter | boxman Ana | of o1",
         "1.0 Opening count | A | count | of o1",
@@ -149,7 +150,7 @@ def die_off_the_table(table: DiceTable) -> list[str]:
         "1.1/5 Reserve opened o4 | die off the table (Ana)",
         "1.1/5 Dice swapped | A | 6: in the reserve > in play | die off the table | shooter 1 | of o4",
         "1.1/5 Reserve closed | of o4",
-        "1.1/5 Reserve opened o5 | die off the table (Ana)",
+        "1.1/5 Reserve opened o5 | die off the table (Ana) | explained before it was shut; afterwards: Dice inspected",
         "1.1/5 Die found b2 | A | 4: on the floor > in the reserve | die off the table"
         " | Recursos Humanos: Die 4 of set A back on the table without being inspected and found sound. | of o5",
         "1.1/5 ALERT against_rule:b2",
@@ -192,7 +193,8 @@ def damage(table: DiceTable) -> list[str]:
         "1.3 Dice swapped | A | 1: in play > under inspection; 2: in the reserve > in play | damage | boxman Ana"
         " | of o7",
         "1.3 Reserve closed | of o7",
-        "1.3 Dice inspected | A | 1: under inspection > withdrawn | damage | die 1 unsound: cracked",
+        "1.3 Dice inspected | A | 1: under inspection > withdrawn | damage | die 1 unsound: cracked;"
+        " FAILED: in perfect state",
         "1.3 ALERT set_to_replace:A",
     ]
 
@@ -209,7 +211,8 @@ def new_set(table: DiceTable) -> list[str]:
     return [
         "1.3 Set received | B | 1, 2, 3, 4, 5",
         "1.3 Dice inspected | B | 1, 2, 3, 4, 5 | new set",
-        "1.3 Reserve opened o8 | new set (Ana)",
+        "1.3 Reserve opened o8 | new set (Ana) | explained before it was shut; afterwards: Set brought to the table,"
+        " Dice change",
         "1.3 Withdrawn | A | 2, 6: in play > withdrawn; 3, 4: in the reserve > withdrawn | new set | of o8",
         "1.3 Alert over set_to_replace:A",
         "1.3 Set brought to the table | B | 1, 2, 3, 4, 5: in the store > in the reserve | new set | of o8",
@@ -230,12 +233,12 @@ def unexplained_during_a_roll(table: DiceTable) -> list[str]:
     table.no_alert(f"reserve_unexplained:{lid}")
     assert table.roll(3, 4) == [("pass_line", "win")]
     return [
-        "1.3 Reserve opened o9 | boxman's order (Eva), explained late by a supervisor",
+        "1.3 Reserve opened o9 | boxman's order (Eva), explained late by a supervisor | during a roll",
         "1.3 ALERT reserve_open_during_roll",
         "1.3 Reserve closed | of o9",
         "1.3 Alert over reserve_open_during_roll",
         "1.3 ALERT reserve_unexplained:o9",
-        "1.3 Opening explained | boxman's order | of o9 | Eva",
+        "1.3 Opening explained | boxman's order | of o9 | as supervisor | Eva",
         "1.3 Alert over reserve_unexplained:o9",
     ]
 
@@ -266,7 +269,7 @@ def closing(table: DiceTable) -> list[str]:
         table.dice("remove", set="B", to="store", reason="closing")
     table.close_table()
     return [
-        "1.4 Reserve opened o11 | count (Ana)",
+        "1.4 Reserve opened o11 | closing (Ana) | explained before it was shut; afterwards: Closing count",
         "1.4 Closing count d1 | B | count | die 2: by the log in play, seen nowhere | of o11",
         "1.4 ALERT count_differs:d1",
         "1.4 Alert noted count_differs:d1 | Eva",
@@ -274,6 +277,7 @@ def closing(table: DiceTable) -> list[str]:
         "1.4 Returned to the store | B | 1, 2: in play > in the store; 3, 4, 5: in the reserve > in the store | closing"
         " | of o11",
         "1.4 Reserve closed | of o11",
+        "1.4 Table closed | session 1, rule set cl-scj",
     ]
 
 
@@ -287,10 +291,12 @@ def next_session(table: DiceTable) -> list[str]:
         table.dice("remove", set="B", to="store", reason="closing")
     table.close_table()
     return [
+        "2.0 Table opened | session 2, rule set cl-scj",
         "2.0 On duty | Ana | seen by Luis",
         "2.0 Dice inspected | B | 1, 2, 3, 4, 5 | new set",
-        "2.0 Reserve opened o12 | new set (Ana)",
+        "2.0 Reserve opened o12 | new set (Ana) | explained before it was shut; afterwards: Returned to the store",
         "2.0 Set brought to the table | B | 1, 2, 3, 4, 5: in the store > in the reserve | new set | of o12",
         "2.0 Returned to the store | B | 1, 2, 3, 4, 5: in the reserve > in the store | closing | of o12",
         "2.0 Reserve closed | of o12",
+        "2.0 Table closed | session 2, rule set cl-scj",
     ]

@@ -13,6 +13,7 @@ from tests.dice_day_rig import BOXMAN, SUPERVISOR, WITNESS, DiceTable, dice_tabl
 def test_a_day_in_macau(tmp_path: Path) -> None:
     with dice_table(tmp_path, "mo-2010") as table:
         expected = [
+            "1.0 Table opened | session 1, rule set mo-2010",
             "1.0 Reserve closed | seen when the terminal started",
             *opening(table),
             *request_amid_the_series(table),
@@ -25,7 +26,7 @@ def test_a_day_in_macau(tmp_path: Path) -> None:
             *closing(table),
         ]
         table.close_table()
-        assert table.log() == expected
+        assert table.log() == [*expected, "1.3 Table closed | session 1, rule set mo-2010"]
         assert (table.alerts(), table.dice_state["openings"]) == (["dice_missing"], []), "die 1 of set A is still lost"
         assert table.status() == {
             "A": "missing: 1; cancelled: 2, 3, 4, 5",
@@ -65,7 +66,7 @@ def test_a_day_in_macau(tmp_path: Path) -> None:
         report = table.report()
         for line in (
             "Conferência diária dos dados",
-            "A conta está certa: 0 + 9 − 0 = 9.",
+            "Os movimentos somam: 0 + 9 − 0 = 9; mas os dados não conferem, ver acima.",
             "8 mudanças de dados; 1 contra as regras.",
             "11 aberturas; 0 sem explicação; 1 explicada tarde pelo supervisor.",
         ):
@@ -87,7 +88,7 @@ def opening(table: DiceTable) -> list[str]:
         "1.0 On duty | Ana | seen by Luis",
         "1.0 Set received | A | 1, 2, 3, 4, 5",
         "1.0 Dice inspected | A | 1, 2, 3, 4, 5 | new set",
-        "1.0 Reserve opened o1 | new set (Ana)",
+        "1.0 Reserve opened o1 | new set (Ana) | explained before it was shut; afterwards: Opening count, Dice change",
         "1.0 Set brought to the table | A | 1, 2, 3, 4, 5: in the store > in the reserve | new set | of o1",
         "1.0 Opening count | A | count | of o1",
         "1.0 Dice change | A | 1, 2: in the reserve > in play | offered to the shooter | boxman Ana | of o1",
@@ -141,7 +142,7 @@ def die_off_the_table(table: DiceTable) -> list[str]:
         "1.1/8 Reserve closed | of o4",
         "1.1/8 Die found | A | 2: on the floor > under inspection | die off the table",
         "1.1/8 Dice inspected b2 | A | 2 | die off the table | art. 1.2.3: Not checked: pips clear and of one diameter."
-        " art. 1.2.4: Not checked: of the same weight and balanced.",
+        " art. 1.2.4: Not checked: of the same weight and balanced. | not checked: pips clear, balanced",
         "1.1/8 ALERT against_rule:b2",
         "1.1/8 Alert noted against_rule:b2 | Eva",
         "1.1/8 Reserve opened o5 | die off the table (Ana)",
@@ -199,7 +200,8 @@ def new_set(table: DiceTable) -> list[str]:
     return [
         "1.3 Set received | B | 1, 2, 3, 4",
         "1.3 Dice inspected | B | 1, 2, 3, 4 | new set",
-        "1.3 Reserve opened o8 | new set (Ana)",
+        "1.3 Reserve opened o8 | new set (Ana) | explained before it was shut; afterwards: Set brought to the table,"
+        " Dice change",
         "1.3 Withdrawn | A | 2, 3: in play > withdrawn; 5: in the reserve > withdrawn | new set | of o8",
         "1.3 Alert over set_to_replace:A",
         "1.3 Set brought to the table | B | 1, 2, 3, 4: in the store > in the reserve | new set | of o8",
@@ -223,7 +225,7 @@ def unexplained(table: DiceTable) -> list[str]:
         "1.3 ALERT reserve_unexplained:o9",
         "1.3 Dice swapped | B | 1: in play > in the reserve; 3: in the reserve > in play | inspector's request"
         " | inspector | of o9",
-        "1.3 Opening explained | inspector's request | of o9 | Eva",
+        "1.3 Opening explained | inspector's request | of o9 | as supervisor | Eva",
         "1.3 Alert over reserve_unexplained:o9",
     ]
 
@@ -255,7 +257,7 @@ def closing(table: DiceTable) -> list[str]:
         table.dice("remove", set="B", to="store", reason="closing")
     table.dice("remove", set="A", to="cancelled", reason="new_set")
     return [
-        "1.3 Reserve opened o11 | count (Ana)",
+        "1.3 Reserve opened o11 | closing (Ana) | explained before it was shut; afterwards: Log put right",
         "1.3 Closing count d1 | B | count | die 3: by the log in play, seen in the reserve | of o11",
         "1.3 ALERT count_differs:d1",
         "1.3 Alert noted count_differs:d1 | Eva",

@@ -16,6 +16,7 @@ IV_3 = f"Orden de 9 de octubre de 1979, IV.3 {KEPT}"
 def test_a_day_in_madrid(tmp_path: Path) -> None:
     with dice_table(tmp_path, "es-md-2004") as table:
         expected = [
+            "1.0 Table opened | session 1, rule set es-md-2004",
             "1.0 Reserve closed | seen when the terminal started",
             *inspection(table),
             *opening(table),
@@ -70,7 +71,7 @@ def test_a_day_in_madrid(tmp_path: Path) -> None:
         }
         report = table.report()
         for line in (
-            "La cuenta cuadra: 0 + 18 − 6 = 12.",
+            "Los movimientos suman: 0 + 18 − 6 = 12; los dados no concilian, véase arriba.",
             "7 cambios de dados; 2 contra las normas.",
             "11 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
@@ -85,14 +86,15 @@ def inspection(table: DiceTable) -> list[str]:
     table.inspect(set="A", instruments=micrometer, edges_hundredths_mm={"A1": 1995, "A2": 2000})
     inspected = table.journal("dice_set_inspected")[0]["seq"]
     text = table.acknowledge(f"against_rule:{inspected}")
-    assert text == f"Against es-md-2004: Die A1 of set A: edge 19.95 mm; the rules ask for 20.00 to 25.00 mm ({II_1})."
+    # The edge that was entered, and the one that the micrometer is said to have shown.
+    edge = "edge 19.95 mm; the rules ask for 20.00 to 25.00 mm"
+    assert text == f"Against es-md-2004: Die A1 of set A: {edge}; the dice of set A: {edge} ({II_1})."
     return [
         "1.0 On duty | Ana | seen by Luis",
         "1.0 Set received | A | A1, A2, A3, A4, A5, A6",
         "1.0 Dice inspected b1 | A | A1, A2, A3, A4, A5, A6 | new set"
-        f" | {II_1}: Die A1 of set A: edge 19.95 mm; the rules ask for 20.00 to 25.00 mm."
-        " | die A1 unsound: Die A1 of set A: edge 19.95 mm; the rules ask for 20.00 to 25.00 mm.;"
-        " micrometer: 19.95 mm",
+        f" | {II_1}: Die A1 of set A: {edge}. The dice of set A: {edge}."
+        f" | die A1 unsound: Die A1 of set A: {edge}; micrometer: 19.95 mm (NOT SOUND); edges (mm): A1 19.95, A2 20.00",
         "1.0 ALERT against_rule:b1",
         "1.0 Alert noted against_rule:b1 | Eva",
     ]
@@ -111,7 +113,8 @@ def opening(table: DiceTable) -> list[str]:
     assert table.roll(2, 2) == []
     return [
         "1.0 Set received | B | B1, B2, B3, B4, B5, B6",
-        "1.0 Reserve opened o1 | new set (Ana)",
+        "1.0 Reserve opened o1 | new set (Ana) | explained before it was shut; afterwards: Dice change, Dice inspected,"
+        " Opening count",
         "1.0 Set brought to the table | B | B1, B2, B3, B4, B5, B6: in the store > in the reserve | new set | of o1",
         "1.0 Dice change b2 | B | B1, B2: in the reserve > in play | offered to the shooter | boxman Ana"
         f" | {III}: Dice B1 and B2 of set B not inspected before use. | of o1",
@@ -172,7 +175,7 @@ def dice_change(table: DiceTable) -> list[str]:
         table.dice("offer", reason="boxman_order")
         table.dice("change", taken=["B5", "B6"], reason="boxman_order")
     return [
-        "1.2 Reserve opened o5 | boxman's order (Ana)",
+        "1.2 Reserve opened o5 | boxman's order (Ana) | explained before it was shut; afterwards: Dice change",
         "1.2 Dice offered | B | B1, B2, B5, B6: in the reserve > before the shooter;"
         " B3, B4: in play > before the shooter | boxman's order | boxman Ana | of o5",
         "1.2 Dice change | B | B1, B2, B3, B4: before the shooter > in the reserve;"
@@ -196,7 +199,9 @@ def damage(table: DiceTable) -> list[str]:
         "1.2 Dice swapped | B | B1: in the reserve > in play; B5: in play > under inspection | damage | boxman Ana"
         " | of o6",
         "1.2 Reserve closed | of o6",
-        "1.2 Dice inspected | B | B5: under inspection > withdrawn | damage | die B5 unsound: worn pip",
+        "1.2 Dice inspected | B | B5: under inspection > withdrawn | damage | die B5 unsound: worn pip;"
+        " FAILED: pips flush; not checked: one colour, transparent, faces polished, edges sharp, corners sharp,"
+        " numbered, the house's mark, in perfect state",
         "1.3 ALERT set_to_replace:B",
     ]
 
@@ -214,7 +219,7 @@ def new_set(table: DiceTable) -> list[str]:
     return [
         "1.3 Set received | C | C1, C2, C3, C4, C5, C6",
         "1.3 Dice inspected | C | C1, C2, C3, C4, C5, C6 | new set",
-        "1.3 Reserve opened o7 | new set (Ana)",
+        "1.3 Reserve opened o7 | new set (Ana) | explained before it was shut; afterwards: Withdrawn, Dice change",
         "1.3 Set brought to the table b4 | C | C1, C2, C3, C4, C5, C6: in the store > in the reserve | new set"
         f" | {II_1}: Set C came to the table while set B was there: 11 dice; the rules ask for 6. | of o7",
         "1.3 ALERT against_rule:b4",
@@ -250,7 +255,7 @@ def unexplained(table: DiceTable) -> list[str]:
         "1.3 Reserve opened o8 | boxman's order (Eva), explained late by a supervisor",
         "1.3 Reserve closed | of o8",
         "1.3 ALERT reserve_unexplained:o8",
-        "1.3 Opening explained | boxman's order | of o8 | the lid was tried | Eva",
+        "1.3 Opening explained | boxman's order | of o8 | as supervisor; the lid was tried | Eva",
         "1.3 Alert over reserve_unexplained:o8",
     ]
 
@@ -262,7 +267,7 @@ def left_open(table: DiceTable) -> list[str]:
         table.dice("explain", reason="inspector_request", as_="boxman")
     table.no_alert("reserve_left_open")
     return [
-        "1.3 Reserve opened o9 | inspector's request (Ana)",
+        "1.3 Reserve opened o9 | inspector's request (Ana) | explained before it was shut; nothing recorded afterwards",
         "1.3 ALERT reserve_left_open",
         "1.3 Opening explained | inspector's request | of o9",
         "1.3 Reserve closed | of o9",
@@ -284,7 +289,7 @@ def closing(table: DiceTable) -> list[str]:
     table.dice("remove", set="A", to="destroyed", reason="damage")
     table.close_table()
     return [
-        "1.4 Reserve opened o10 | count (Ana)",
+        "1.4 Reserve opened o10 | closing (Ana)",
         "1.4 Closing count d1 | C | count | die X9: by the log not of this set, seen in the reserve | of o10",
         "1.4 ALERT count_differs:d1",
         "1.4 Alert noted count_differs:d1 | Eva",
@@ -302,7 +307,8 @@ def after_closing(table: DiceTable) -> list[str]:
     table.no_alert("reserve_open_while_closed")
     table.dice("explain", reason="closing", as_="boxman")
     return [
-        "1.4 Reserve opened o11 | closing (Ana)",
+        "1.4 Table closed | session 1, rule set es-md-2004",
+        "1.4 Reserve opened o11 | closing (Ana) | while the table was closed",
         "1.4 ALERT reserve_open_while_closed",
         "1.4 Reserve closed | of o11",
         "1.4 Alert over reserve_open_while_closed",

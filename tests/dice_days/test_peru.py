@@ -13,6 +13,7 @@ from tests.dice_day_rig import BOXMAN, SUPERVISOR, WITNESS, DiceTable, dice_tabl
 def test_a_day_in_peru(tmp_path: Path) -> None:
     with dice_table(tmp_path, "pe-1999") as table:
         expected = [
+            "1.0 Table opened | session 1, rule set pe-1999",
             "1.0 Reserve closed | seen when the terminal started",
             *opening(table),
             *request_amid_the_series(table),
@@ -75,7 +76,7 @@ def test_a_day_in_peru(tmp_path: Path) -> None:
         }
         report = table.report()
         for line in (
-            "La cuenta cuadra: 0 + 15 − 0 = 15.",
+            "Los movimientos suman: 0 + 15 − 0 = 15; los dados no concilian, véase arriba.",
             "8 cambios de dados; 0 contra las normas.",
             "13 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
@@ -103,7 +104,8 @@ def opening(table: DiceTable) -> list[str]:
         "1.0 Set received | A | A1, A2, A3, A4, A5",
         "1.0 Set received | B | B1, B2, B3, B4, B5",
         "1.0 Dice inspected | B | B1, B2, B3, B4, B5 | new set",
-        "1.0 Reserve opened o1 | new set (Ana)",
+        "1.0 Reserve opened o1 | new set (Ana) | explained before it was shut; afterwards: Returned to the store,"
+        " Set brought to the table, Dice change, Opening count",
         "1.0 Set brought to the table b1 | A | A1, A2, A3, A4, A5: in the store > in the reserve | new set"
         " | art. 2.b: The dice of set A do not carry the house's mark. | of o1",
         "1.0 ALERT against_rule:b1",
@@ -210,7 +212,8 @@ def new_set(table: DiceTable) -> list[str]:
     return [
         "1.3 Set received | C | C1, C2, C3, C4, C5",
         "1.3 Dice inspected | C | C1, C2, C3, C4, C5 | new set",
-        "1.3 Reserve opened o8 | new set (Ana)",
+        "1.3 Reserve opened o8 | new set (Ana) | explained before it was shut; afterwards: Set brought to the table,"
+        " Dice change",
         "1.3 Withdrawn | B | B1, B2: in play > withdrawn; B3, B4: in the reserve > withdrawn | new set | of o8",
         "1.3 Alert over set_to_replace:B",
         "1.3 Set brought to the table | C | C1, C2, C3, C4, C5: in the store > in the reserve | new set | of o8",
@@ -235,7 +238,9 @@ def damage(table: DiceTable) -> list[str]:
         "1.4/4 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage | boxman Ana"
         " | of o9",
         "1.4/4 Reserve closed | of o9",
-        "1.4/4 Dice inspected | C | C1 | damage | die C1 unsound: notched",
+        "1.4/4 Dice inspected | C | C1 | damage | die C1 unsound: notched;"
+        " FAILED: in perfect state; not checked: not of metal, transparent, edges sharp, corners sharp, pips flush,"
+        " of another colour than the cloth, the house's mark, new, numbered, calibrated",
         "1.4/4 Withdrawn | C | C1: under inspection > withdrawn | damage",
         "1.5 ALERT set_to_replace:C",
         "1.5 Alert noted set_to_replace:C | Eva",
@@ -254,7 +259,7 @@ def unexplained(table: DiceTable) -> list[str]:
         "1.5 Reserve opened o10 | inspector's request (Eva), explained late by a supervisor",
         "1.5 Reserve closed | of o10",
         "1.5 ALERT reserve_unexplained:o10",
-        "1.5 Opening explained | inspector's request | of o10 | Eva",
+        "1.5 Opening explained | inspector's request | of o10 | as supervisor | Eva",
         "1.5 Alert over reserve_unexplained:o10",
         "1.5 Void throw v3 | too short",
     ]
@@ -290,7 +295,7 @@ def closing(table: DiceTable) -> list[str]:
     table.dice("remove", set="C", to="cancelled", reason="closing")
     table.close_table()
     return [
-        "1.5 Reserve opened o12 | count (Ana)",
+        "1.5 Reserve opened o12 | closing (Ana)",
         "1.5 Closing count d1 | C | count | die C2: by the log in the reserve, seen in play;"
         " die C4: by the log in play, seen in the reserve | of o12",
         "1.5 ALERT count_differs:d1",
@@ -300,6 +305,7 @@ def closing(table: DiceTable) -> list[str]:
         "1.5 Alert over set_to_replace:C",
         "1.5 Reserve closed | of o12",
         "1.5 Cancelled | C | C1: withdrawn > cancelled; C2, C3, C4, C5: in the store > cancelled | closing",
+        "1.5 Table closed | session 1, rule set pe-1999",
     ]
 
 
@@ -315,7 +321,8 @@ def brought_again(table: DiceTable) -> list[str]:
     assert text == "Against pe-1999: The dice of set A do not carry the house's mark (art. 2.b)."
     return [
         "2.5 On duty | Ana | seen by Luis",
-        "1.5 Reserve opened o13 | new set (Ana)",
+        "1.5 Reserve opened o13 | new set (Ana) | while the table was closed; explained before it was shut; afterwards:"
+        " Withdrawn",
         "1.5 ALERT reserve_open_while_closed",
         "2.5 Set brought to the table b2 | A | A1, A2, A3, A4, A5: in the store > in the reserve | new set"
         " | art. 2.b: The dice of set A do not carry the house's mark. | of o13",

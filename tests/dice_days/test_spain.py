@@ -14,6 +14,7 @@ from tests.dice_day_rig import BOXMAN, SUPERVISOR, WITNESS, DiceTable, dice_tabl
 def test_a_day_in_spain(tmp_path: Path) -> None:
     with dice_table(tmp_path, "es-1979") as table:
         expected = [
+            "1.0 Table opened | session 1, rule set es-1979",
             "1.0 Reserve closed | seen when the terminal started",
             *session_before(table),
             *dice_of_the_session_before(table),
@@ -29,7 +30,7 @@ def test_a_day_in_spain(tmp_path: Path) -> None:
             *closing(table),
         ]
         table.close_table()
-        assert table.log() == expected
+        assert table.log() == [*expected, "2.5 Table closed | session 2, rule set es-1979"]
         assert (table.alerts(), table.dice_state["openings"]) == ([], [])
         assert table.status() == {
             "A": "in the store: A1, A2, A3, A4, A5, A6",
@@ -84,9 +85,9 @@ def test_a_day_in_spain(tmp_path: Path) -> None:
         report = table.report()
         for line in (
             "Conciliación diaria de los dados",
-            "La cuenta cuadra: 0 + 18 − 5 = 13.",
+            "Los movimientos suman: 0 + 18 − 5 = 13; los dados no concilian, véase arriba.",
             "6 cambios de dados; 1 contra las normas.",
-            "13 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
+            "14 aperturas; 0 sin explicar; 1 explicada tarde por el jefe de mesa.",
         ):
             assert f"{line}\n" in report
 
@@ -110,16 +111,17 @@ def session_before(table: DiceTable) -> list[str]:
         "1.0 On duty | Ana | seen by Luis",
         "1.0 Set received | A | A1, A2, A3, A4, A5, A6",
         "1.0 Dice inspected | A | A1, A2, A3, A4, A5, A6 | new set",
-        "1.0 Reserve opened o1 | new set (Ana)",
+        "1.0 Reserve opened o1 | new set (Ana) | explained before it was shut; afterwards: Dice change, Opening count",
         "1.0 Set brought to the table | A | A1, A2, A3, A4, A5, A6: in the store > in the reserve | new set | of o1",
         "1.0 Dice change | A | A1, A2: in the reserve > in play | offered to the shooter | boxman Ana | of o1",
         "1.0 Opening count | A | count | of o1",
         "1.0 Reserve closed | of o1",
-        "1.1 Reserve opened o2 | count (Ana)",
+        "1.1 Reserve opened o2 | closing (Ana)",
         "1.1 Closing count | A | count | of o2",
         "1.1 Returned to the store | A | A1, A2: in play > in the store; A3, A4, A5, A6: in the reserve > in the store"
         " | closing | of o2",
         "1.1 Reserve closed | of o2",
+        "1.1 Table closed | session 1, rule set es-1979",
     ]
 
 
@@ -142,7 +144,8 @@ def dice_of_the_session_before(table: DiceTable) -> list[str]:
         "2.1 On duty | Ana | seen by Luis",
         "1.1 Set received | B | B1, B2, B3, B4, B5, B6",
         "1.1 Dice inspected | B | B1, B2, B3, B4, B5, B6 | new set",
-        "1.1 Reserve opened o3 | new set (Ana)",
+        "1.1 Reserve opened o3 | new set (Ana) | while the table was closed; explained before it was shut; afterwards:"
+        " Returned to the store, Set brought to the table",
         "1.1 ALERT reserve_open_while_closed",
         "1.1 Alert noted reserve_open_while_closed | Eva",
         "2.1 Set brought to the table b1 | A | A1, A2, A3, A4, A5, A6: in the store > in the reserve | new set"
@@ -163,7 +166,9 @@ def opening(table: DiceTable) -> list[str]:
         table.dice("count", count="opening", seen={"play": ["B1", "B2"], "reserve": ["B3", "B4", "B5", "B6"]})
     table.shooter("1")
     return [
-        "2.0 Reserve opened o4 | offered to the shooter (Ana)",
+        "2.0 Table opened | session 2, rule set es-1979",
+        "2.0 Reserve opened o4 | offered to the shooter (Ana) | explained before it was shut; afterwards:"
+        " Opening count",
         "2.0 Dice change | B | B1, B2: in the reserve > in play | offered to the shooter | boxman Ana | of o4",
         "2.0 Opening count | B | count | of o4",
         "2.0 Reserve closed | of o4",
@@ -180,7 +185,7 @@ def during_a_roll(table: DiceTable) -> list[str]:
     table.dice("explain", reason="inspector_request", as_="boxman")
     assert table.roll(2, 4) == []
     return [
-        "2.0 Reserve opened o5 | inspector's request (Ana)",
+        "2.0 Reserve opened o5 | inspector's request (Ana) | during a roll",
         "2.0 ALERT reserve_open_during_roll",
         "2.0 Reserve closed | of o5",
         "2.0 Alert over reserve_open_during_roll",
@@ -256,7 +261,8 @@ def still_missing_when_the_series_ends(table: DiceTable) -> list[str]:
         "2.3 Die missing | B | B1: on the floor > missing | die off the table",
         "2.3 Set received | C | C1, C2, C3, C4, C5, C6",
         "2.3 Dice inspected | C | C1, C2, C3, C4, C5, C6 | new set",
-        "2.3 Reserve opened o9 | die off the table (Ana)",
+        "2.3 Reserve opened o9 | die off the table (Ana) | explained before it was shut; afterwards:"
+        " Set brought to the table, Dice change",
         "2.3 Withdrawn | B | B2, B5, B6: in the reserve > withdrawn; B3, B4: in play > withdrawn | die off the table"
         " | of o9",
         "2.3 Alert over set_to_replace:B",
@@ -285,7 +291,7 @@ def unexplained(table: DiceTable) -> list[str]:
         "2.3 Reserve closed | of o10",
         "2.3 ALERT reserve_unexplained:o10",
         "2.3 Opening explained | player's request | of o10",
-        "2.3 Opening explained | inspector's request | of o10 | Eva",
+        "2.3 Opening explained | inspector's request | of o10 | as supervisor | Eva",
         "2.3 Alert over reserve_unexplained:o10",
     ]
 
@@ -307,33 +313,46 @@ def damage(table: DiceTable) -> list[str]:
         "2.4/9 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage | boxman Ana"
         " | of o11",
         "2.4/9 Reserve closed | of o11",
-        "2.4/9 Dice inspected | C | C1: under inspection > withdrawn | damage | die C1 unsound: chipped corner",
+        "2.4/9 Dice inspected | C | C1: under inspection > withdrawn | damage | die C1 unsound: chipped corner;"
+        " FAILED: in perfect state; not checked: one colour, transparent, faces polished, edges sharp, corners sharp,"
+        " pips flush, numbered, the house's mark",
         "2.5 ALERT set_to_replace:C",
         "2.5 Alert noted set_to_replace:C | Eva",
     ]
 
 
 def left_open(table: DiceTable) -> list[str]:
-    """The lid stays open for too long; then the slots show a die less than the log."""
+    """The lid stays open for too long; then a die leaves its slot although the lid is shut."""
     with table.reserve():
         assert table.alert("reserve_left_open") == "The dice reserve is open for more than 3 s. Close it."
         table.dice("count", count="check", seen={"play": ["C2", "C3"], "reserve": ["C4", "C5", "C6"]})
     table.no_alert("reserve_left_open")
+    table.settled()
     table.slots(2)
+    changed = table.journal("slots")[-1]["seq"]
     assert table.alert("slots_disagree") == (
         "The slots of the reserve hold 2 dice, but by the log there are 3: C4 of set C, C5 of set C, C6 of set C. "
         "Count them and record the count."
     )
-    table.slots(3)
-    table.no_alert("slots_disagree")
+    table.acknowledge(f"slots_changed_shut:{changed}")
+    with table.reserve(dice_after=3):
+        table.no_alert("slots_disagree")
+        table.dice("explain", reason="inspector_request", as_="supervisor", done_by=SUPERVISOR)
     return [
         "2.5 Reserve opened o12 | count (Ana)",
         "2.5 ALERT reserve_left_open",
         "2.5 Check count | C | count | of o12",
         "2.5 Reserve closed | of o12",
         "2.5 Alert over reserve_left_open",
+        "2.5 RESERVE CHANGED UNDER A SHUT LID s1 | slots with a die: 1, 2, 3 > 1, 2",
         "2.5 ALERT slots_disagree",
+        "2.5 ALERT slots_changed_shut:s1",
+        "2.5 Alert noted slots_changed_shut:s1 | Eva",
+        "2.5 Reserve opened o13 | inspector's request (Eva, as supervisor) | explained before it was shut; afterwards:"
+        " slots with a die: 1, 2 > 1, 2, 3",
         "2.5 Alert over slots_disagree",
+        "2.5 Opening explained | inspector's request | of o13 | as supervisor | Eva",
+        "2.5 Reserve closed | of o13",
     ]
 
 
@@ -359,20 +378,21 @@ def closing(table: DiceTable) -> list[str]:
     table.no_alert("dice_missing:B")
     table.dice("remove", set="B", to="withdrawn", reason="die_off_table")
     return [
-        "2.5 Reserve opened o13 | count (Ana)",
-        "2.5 Closing count d1 | C | count | die C6: by the log in the reserve, seen nowhere | of o13",
+        "2.5 Reserve opened o14 | die off the table (Ana) | explained before it was shut; afterwards:"
+        " Returned to the store",
+        "2.5 Closing count d1 | C | count | die C6: by the log in the reserve, seen nowhere | of o14",
         "2.5 ALERT count_differs:d1",
         "2.5 Alert noted count_differs:d1 | Eva",
-        "2.5 Die missing | C | C6: in the reserve > missing | die off the table | of o13",
+        "2.5 Die missing | C | C6: in the reserve > missing | die off the table | of o14",
         "2.5 ALERT dice_missing:C",
         "2.5 ALERT set_to_replace:C",
         "2.5 Die found | C | C6: missing > under inspection | die off the table",
         "2.5 ALERT set_to_replace:C",
         "2.5 Alert over dice_missing:C",
         "2.5 Returned to the store | C | C2, C3: in play > in the store; C4, C5: in the reserve > in the store;"
-        " C6: under inspection > in the store | closing | of o13",
+        " C6: under inspection > in the store | closing | of o14",
         "2.5 Alert over set_to_replace:C",
-        "2.5 Reserve closed | of o13",
+        "2.5 Reserve closed | of o14",
         "2.5 Cancelled | B | B2, B3, B4, B5, B6: withdrawn > cancelled | die off the table",
         "2.5 Destroyed | B | B2, B3, B4, B5, B6: cancelled > destroyed | die off the table",
         "2.5 Die found | B | B1: missing > under inspection | die off the table",

@@ -8,6 +8,9 @@ import {
   clockTime,
   draw,
   named,
+  notice,
+  plain,
+  refusal,
   render,
   rulesRead,
   sentence,
@@ -16,25 +19,42 @@ import {
 } from "./console_state.js";
 import { addDialog, closeAfter, closeOverlay, openOverlay } from "./dialogs.js";
 import { waitingOpenings } from "./dice_words.js";
-import { letterPad, tidied, withLetter } from "./letter_pad.js";
+import { letterPad, tidied } from "./letter_pad.js";
 import { resultsNeed } from "./main_screen.js";
 import { askWhy, openingInQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { element } from "./terminal.js";
+import { nameUsed, usedNames } from "./used_names.js";
 
-// How many of the names that acknowledged before are offered to be touched.
-const NAMES_MAX = 4;
 // Of the column's height, what alerts may take from what needs it too.
 const SHARE = 0.35;
 // Alerts that say of the open reserve what its question asks about.
 const RESERVE_OPEN = ["reserve_left_open", "reserve_open_during_roll", "reserve_open_while_closed"];
 
+// Alerts about dice, which nobody whom they are about may put away (alert_book.py).
+export const ANOTHER_PERSON = [
+  "against_rule",
+  "count_differs",
+  "no_opening_count",
+  "no_closing_count",
+  "slots_changed_shut",
+  "reserve_unexplained",
+  "reserve_left_open",
+  "reserve_open_during_roll",
+  "reserve_open_while_closed",
+  "slots_disagree",
+  "dice_in_play",
+  "dice_missing",
+  "set_to_replace",
+  "set_served_before",
+];
+
 let chosen = null; // the alert that the dialog is about, as it was when it was touched
-let names = []; // who acknowledged on this page, the last one first
+let enterName = () => {};
 let countBelow = () => {}; // brings the button that turns the page up to date
 
 const isRaised = (alert) => alert.can_acknowledge && !alert.acknowledged_by;
-const words = ({ code, text }) => TEXT.alerts[code]?.(text) ?? sentence(named(text));
+const words = ({ code, text }) => TEXT.alert_texts[code]?.(text) ?? sentence(named(text));
 /** The dialog's alert as the terminal has it now; none once it was put right. */
 const current = () => state.alerts.find(({ id }) => id === chosen.id);
 
@@ -122,14 +142,6 @@ export function chooseFirstAlert() {
 
 const enteredName = () => tidied(byId("acknowledge-name").value);
 
-function enterName(name) {
-  const field = byId("acknowledge-name");
-  field.value = name.slice(0, field.maxLength);
-  // The keyboard goes on where the fingers left off.
-  field.focus();
-  render();
-}
-
 async function acknowledge() {
   const name = enteredName();
   const done = await act(
@@ -137,7 +149,8 @@ async function acknowledge() {
     { alert: chosen.id, raised: chosen.raised, name },
     TEXT.actions.acknowledge(name),
   );
-  if (done) names = [name, ...names.filter((other) => other !== name)].slice(0, NAMES_MAX);
+  if (done) nameUsed(name);
+  else if (refusal === "same_name") notice(TEXT.supervisor_acknowledges(name), refusal);
   return done;
 }
 
@@ -146,6 +159,7 @@ const changed = (alert) => alert !== undefined && alert.raised !== chosen.raised
 
 function renderAcknowledge() {
   const alert = current();
+  const needsAnother = ANOTHER_PERSON.includes(chosen.code);
   draw("acknowledge", [alert, chosen, rulesRead], () => {
     const since = clockTime(chosen.since);
     const now = changed(alert)
@@ -156,12 +170,16 @@ function renderAcknowledge() {
           ? null
           : TEXT.alert_gone;
     byId("acknowledge-says").replaceChildren(
+      element("b", {}, TEXT.alerts[chosen.code] ?? sentence(plain(chosen.code))),
       element("strong", {}, words(alert ?? chosen)),
       element("small", {}, now ? sentence(now) : since ? TEXT.alert_since(since) : ""),
+      alert && isRaised(alert) && needsAnother ? element("b", {}, TEXT.supervisor_must_acknowledge) : "",
     );
     byId("acknowledge-says").dataset.state = !alert ? "gone" : alert.acknowledged_by ? "acknowledged" : "raised";
   });
   byId("say-why").hidden = !alert || !openingOf(alert);
+  const { boxman, witness } = state.dice.duty ?? {};
+  const names = usedNames().filter((name) => !needsAnother || ![boxman, witness].includes(name));
   draw("acknowledge-names", names, () => {
     byId("acknowledge-names").replaceChildren(
       ...names.map((name) => button(`name-${name}`, name, () => enterName(name), { className: "named" })),
@@ -187,13 +205,10 @@ export function buildAlerts() {
   // Only what is listed: how it is laid out follows from the room that is left here.
   for (const list of document.querySelectorAll("#results ol")) results.observe(list, { childList: true });
   byId("say-why").addEventListener("click", sayWhy);
-  letterPad(byId("letters"), "", (letter) => enterName(withLetter(byId("acknowledge-name").value, letter)));
-  byId("acknowledge-name").addEventListener("input", render);
+  enterName = letterPad(byId("letters"), "", byId("acknowledge-name"), render);
   byId("confirm-acknowledge").addEventListener("click", () => closeAfter(acknowledge()));
   addDialog("acknowledge", {
-    begin: () => {
-      byId("acknowledge-name").value = "";
-    },
+    begin: () => enterName(""),
     render: renderAcknowledge,
     confirm: () => byId("confirm-acknowledge").click(),
   });

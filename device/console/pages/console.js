@@ -41,7 +41,9 @@ import {
   telling,
   wantCorrecting,
 } from "./dice_entry.js";
+import { buildAsked } from "./dice_asked.js";
 import { buildChange, forgetChange } from "./dice_change.js";
+import { buildCorrection } from "./dice_correction.js";
 import { buildCount } from "./dice_count.js";
 import { buildDiceDialog, openDice } from "./dice_dialog.js";
 import { buildDuty } from "./dice_duty.js";
@@ -198,9 +200,11 @@ function onKey(event) {
 
 function buildDicePages() {
   buildChange();
+  buildAsked();
   buildSets();
   buildInspection();
   buildCount();
+  buildCorrection();
   buildDuty();
   buildFairness();
   buildReports();

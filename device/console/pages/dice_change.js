@@ -4,6 +4,7 @@
 import { TEXT } from "./console_text.js";
 import { button, render, state } from "./console_state.js";
 import { closeAfter } from "./dialogs.js";
+import { askedButton, askedNote, askedParts, askedShown, forgetAsked } from "./dice_asked.js";
 import { addDicePage, drawPart, openDice, record, showDicePage, signers } from "./dice_dialog.js";
 import { signedButton, whenNamed } from "./dice_duty.js";
 import { beginInspection } from "./dice_inspection.js";
@@ -17,7 +18,7 @@ import {
   setsAtTable,
   waitingOpening,
 } from "./dice_words.js";
-import { explain } from "./reserve_question.js";
+import { explain, pendingNote } from "./reserve_question.js";
 import { element } from "./terminal.js";
 
 const IN_PLAY = 2;
@@ -31,7 +32,7 @@ let chosen = NOTHING;
 
 /** The dialog with a reason that was touched elsewhere. */
 export function openChange(reason = null) {
-  chosen = NOTHING;
+  forgetChange();
   openDice("change");
   choose({ reason });
 }
@@ -109,7 +110,10 @@ function deed() {
   if (offering()) {
     if (taken.length < IN_PLAY) return { words: TEXT.dice.touch_taken, action: null };
     const why = reason ?? "offered_to_shooter";
-    return { words: TEXT.dice.takes(listed(taken)), action: { change: { set: name, taken, reason: why } } };
+    return {
+      words: TEXT.dice.takes(listed(taken)),
+      action: { change: { set: name, taken, reason: why, ...askedParts() } },
+    };
   }
   if (reason === null) return { words: TEXT.dice.touch_reason, action: null };
   const left = diceAt(set(), "play").length - out.length;
@@ -118,12 +122,25 @@ function deed() {
     return { words: TEXT.dice.touch_in(IN_PLAY - left - coming.length), action: null };
   const to = TEXT.dice.goes_to[GOES_TO[reason] ?? "reserve"];
   const words = out.length ? TEXT.dice.swaps(listed(out), to, listed(coming)) : TEXT.dice.comes_in(listed(coming));
-  return { words, action: { swap: { set: name, out, in: coming, reason } } };
+  return { words, action: { swap: { set: name, out, in: coming, reason, ...askedParts() } } };
+}
+
+async function recordSaid(action) {
+  const done = await record(action);
+  if (done) forgetAsked();
+  return done;
 }
 
 function doIt() {
   const { action } = deed();
-  if (action !== null) whenNamed(() => closeAfter(record(action)));
+  if (action !== null) whenNamed(() => closeAfter(recordSaid(action)));
+}
+
+/** What has still to be touched, so that the reason of the opening counts. */
+function todo() {
+  const { out, in: coming, taken } = chosen;
+  if (deed().action !== null) return TEXT.dice.todo_confirm;
+  return out.length + coming.length + taken.length === 0 ? TEXT.dice.todo_dice : TEXT.dice.todo_more;
 }
 
 /** What else may be said with what is chosen. */
@@ -137,13 +154,17 @@ function otherDeeds() {
       explain(opening, reason),
     );
   if (reason === "die_off_table" && out.length > 0 && coming.length === 0)
-    add("off-table", TEXT.dice.off_table(listed(out)), () => stay({ off_table: { set: set().set, dice: out } }));
+    add("off-table", TEXT.dice.off_table(listed(out)), () =>
+      stay({ off_table: { set: set().set, dice: out, ...askedNote() } }),
+    );
   if (offering() && set() !== null && diceAt(set(), "offered").length === 0)
-    add("offer", TEXT.dice.offer_all, () => stay({ offer: { set: set().set, reason: "offered_to_shooter" } }));
+    add("offer", TEXT.dice.offer_all, () =>
+      stay({ offer: { set: set().set, reason: "offered_to_shooter", ...askedParts() } }),
+    );
   return deeds;
 }
 
-/** Records it, and the page stays: something is left to do. */
+/** Records it, and the page stays: something is left to do, and who asked for it is still the same. */
 function stay(action) {
   whenNamed(async () => {
     if (await record(action)) {
@@ -236,12 +257,14 @@ function setTiles() {
 
 function renderChange() {
   const there = setsAtTable();
-  drawPart("change", [chosen, there, state.dice.reasons, state.dice.openings, signers()], () => {
+  const knows = [chosen, there, state.dice.reasons, state.dice.openings, signers(), askedShown()];
+  drawPart("change", knows, () => {
     const opening = waitingOpening();
     const { words, action } = deed();
     const forbidden = action && state.dice.reasons.find(({ reason, allowed }) => reason === chosen.reason && !allowed);
     return [
       opening?.late ? element("p", { class: "late" }, TEXT.dice.supervisor_must) : null,
+      set() === null ? null : pendingNote(chosen.reason, todo()),
       set() === null ? null : reasonTiles(),
       set() === null ? null : setTiles(),
       set() === null
@@ -251,7 +274,7 @@ function renderChange() {
         "div",
         { class: "deeds" },
         signedButton("change"),
-        ...(set() === null ? [] : otherDeeds()),
+        ...(set() === null ? [] : [askedButton(), ...otherDeeds()]),
         set() === null
           ? button("to-sets", TEXT.dice.to_sets, () => showDicePage("sets"), { className: "primary" })
           : button(
@@ -290,4 +313,5 @@ export function buildChange() {
 /** Nothing is chosen when the dialog is opened anew. */
 export function forgetChange() {
   chosen = NOTHING;
+  forgetAsked();
 }

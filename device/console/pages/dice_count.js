@@ -1,11 +1,14 @@
-// A count of the dice: place by place as they are seen, with what differs from the log named before anybody signs.
+// A count of the dice: place by place as they are seen, with what differs from the log named before anybody signs. A
+// die that was picked up has to be put somewhere first.
 
 import { TEXT } from "./console_text.js";
 import { button, render, state } from "./console_state.js";
 import { addDicePage, drawPart, record, showDicePage, signers } from "./dice_dialog.js";
 import { signedButton, whenNamed } from "./dice_duty.js";
 import { askText } from "./dice_text_entry.js";
+import { beginCorrection } from "./dice_correction.js";
 import { dieTile, findSet, setsAtTable } from "./dice_words.js";
+import { pendingNote } from "./reserve_question.js";
 import { element } from "./terminal.js";
 
 const COUNTS = ["opening", "closing", "check"];
@@ -61,7 +64,7 @@ function touchPlace(place) {
   // Without a die in hand: one that is not of this set lies there.
   askText({
     says: TEXT.dice.another_die(TEXT.dice.seen_at[place]),
-    capitals: true,
+    letters: "capitals",
     tab: "count",
     done: (name) => {
       moved = { ...moved, [name]: place };
@@ -79,6 +82,7 @@ function choose(part) {
 }
 
 function signIt() {
+  if (die !== null) return;
   const seen = Object.fromEntries(MAIN_PLACES.map((place) => [place, []]));
   for (const name of names()) {
     const place = seenAt(name);
@@ -118,7 +122,8 @@ function placeRow(place) {
 
 function renderCount() {
   const there = setsAtTable();
-  drawPart("count", [there, chosenSet, count(), moved, die, state.dice.counts, signers()], () => {
+  const { counts, openings } = state.dice;
+  drawPart("count", [there, chosenSet, count(), moved, die, counts, openings, signers()], () => {
     if (set() === null) return [element("p", { class: "empty" }, TEXT.dice.no_set_at_table)];
     const places = [
       ...MAIN_PLACES,
@@ -126,7 +131,9 @@ function renderCount() {
       NOWHERE,
     ];
     const differing = differences();
+    const isPutRight = Object.keys(set().difference).length === 0 || Object.keys(moved).length > 0 || die !== null;
     return [
+      pendingNote("count", TEXT.dice.todo_count),
       element(
         "div",
         { class: "fields" },
@@ -163,15 +170,27 @@ function renderCount() {
         "div",
         { class: "deeds" },
         signedButton("count"),
-        button("confirm-count", TEXT.dice.sign_count(TEXT.dice.counts[count()], differing.length), signIt, {
-          entry: true,
-          className: "primary",
-        }),
+        isPutRight ? null : button("correct-log", TEXT.dice.correct_log, () => beginCorrection(set())),
+        button(
+          "confirm-count",
+          die === null
+            ? TEXT.dice.sign_count(TEXT.dice.counts[count()], differing.length)
+            : TEXT.dice.count_where(die),
+          signIt,
+          { entry: true, available: die === null, className: "primary" },
+        ),
       ),
     ];
   });
 }
 
 export function buildCount() {
-  addDicePage("count", { render: renderCount, confirm: () => set() !== null && signIt() });
+  addDicePage("count", {
+    enter: () => {
+      // A die that was in the hand when somebody looked elsewhere lies where it lay.
+      die = null;
+    },
+    render: renderCount,
+    confirm: () => set() !== null && signIt(),
+  });
 }

@@ -4,6 +4,7 @@ import { TEXT } from "./console_text.js";
 import { act, button, byId, draw, offerWays, render, state } from "./console_state.js";
 import { addDialog, openOverlay } from "./dialogs.js";
 import { element } from "./terminal.js";
+import { nameUsed } from "./used_names.js";
 
 const TABS = ["change", "sets", "count", "duty", "fair", "reports"];
 
@@ -40,7 +41,11 @@ export async function record(action) {
   const { done_by: doneBy } = names;
   const signed = name === "on_duty" || !doneBy ? {} : name === "explain" ? { done_by: doneBy } : names;
   const done = await act("/api/dice", { action: { [name]: { ...signed, ...parts } } }, TEXT.dice.actions[name]);
-  if (done) names = {};
+  if (done) {
+    const { boxman, witness } = name === "on_duty" ? parts : (signers() ?? {});
+    nameUsed(parts.done_by ?? boxman, witness);
+    names = {};
+  }
   return done;
 }
 

@@ -6,24 +6,12 @@ import { closeOverlay } from "./dialogs.js";
 import { addDicePage, drawPart, openDice, record, showDicePage, signers, signNextBy } from "./dice_dialog.js";
 import { askText } from "./dice_text_entry.js";
 import { element } from "./terminal.js";
+import { usedNames } from "./used_names.js";
 
-// How many of the names that were entered before are offered to be touched.
-const NAMES_MAX = 6;
 const ROLES = ["boxman", "witness"];
 
 let draft = null;
-let known = []; // names that were entered on this page, the last one first
 let after = null; // what waits for the names
-
-export function rememberName(name) {
-  known = [name, ...known.filter((other) => other !== name)].slice(0, NAMES_MAX);
-}
-
-/** Names to be touched: those entered before, and those on duty. */
-export function knownNames() {
-  const { boxman, witness } = state.dice.duty ?? {};
-  return [...new Set([...known, boxman, witness].filter(Boolean))].slice(0, NAMES_MAX);
-}
 
 /** Does it now if names stand for it, otherwise once they are known. */
 export function whenNamed(go) {
@@ -49,14 +37,16 @@ export function signedButton(page) {
   return button(`signed-${page}`, words, change, { className: signing ? "named signed" : "signed wanted" });
 }
 
+/** Those of the session before are on duty in this one too; answers whether it was recorded. */
+export const stayOnDuty = () => record({ on_duty: { ...state.dice.duty_before } });
+
 function ask(role) {
   askText({
     says: TEXT.dice.roles[role],
     value: draft[role],
-    offered: knownNames().filter((name) => ROLES.every((other) => draft[other] !== name)),
+    offered: usedNames().filter((name) => ROLES.every((other) => draft[other] !== name)),
     tab: "duty",
     done: (name) => {
-      rememberName(name);
       draft = { ...draft, [role]: name };
       const missing = ROLES.find((other) => !draft[other]);
       if (missing) ask(missing);
@@ -96,6 +86,7 @@ function renderDuty() {
   if (draft === null) return;
   drawPart("duty", [draft, duty, after === null, signers()], () => [
     element("p", {}, duty ? TEXT.dice.on_duty_now(duty.boxman, duty.witness) : TEXT.dice.nobody_on_duty),
+    complete() && !duty ? element("p", { class: "hint" }, TEXT.dice.same_two) : null,
     element(
       "div",
       { class: "fields" },
@@ -124,7 +115,8 @@ export function buildDuty() {
   addDicePage("duty", {
     enter: () => {
       after = null;
-      draft ??= { boxman: "", witness: "", ...signers() };
+      const begun = draft !== null && ROLES.some((role) => draft[role]);
+      if (!begun) draft = { boxman: "", witness: "", ...(signers() ?? state.dice.duty_before) };
     },
     render: renderDuty,
     confirm: beOnDuty,

@@ -5,15 +5,17 @@ import { button, render } from "./console_state.js";
 import { addDicePage, drawPart } from "./dice_dialog.js";
 import { element } from "./terminal.js";
 
-// Today and the days before it whose reports are offered.
+// The gaming day that is on and those before it, whose reports are offered.
 const DAYS = 7;
+// The hour of local time at which a gaming day begins, as the reports have it (day_report.py); it ends after midnight.
+const DAY_BEGINS_HOUR = 6;
 
 let language = null; // null: as the table's rules have it
 
-/** The calendar day so many days back, as 2026-11-29. */
+/** The gaming day so many days back, as 2026-11-29. */
 function dayBack(back) {
-  const day = new Date();
-  day.setDate(day.getDate() - back);
+  const now = new Date();
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - back - (now.getHours() < DAY_BEGINS_HOUR));
   const parts = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
   const weekday = day.toLocaleDateString("en-GB", { weekday: "long" });
   return { name: parts.map((part) => String(part).padStart(2, "0")).join("-"), weekday };

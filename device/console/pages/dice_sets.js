@@ -6,8 +6,16 @@ import { addDicePage, drawPart, record, showDicePage, signers } from "./dice_dia
 import { signedButton, whenNamed } from "./dice_duty.js";
 import { beginInspection } from "./dice_inspection.js";
 import { askText } from "./dice_text_entry.js";
-import { diceAt, dieTile, findSet, setsAtTable, shortArticle, waitingOpening } from "./dice_words.js";
-import { explain } from "./reserve_question.js";
+import {
+  diceAt,
+  dieTile,
+  findSet,
+  hundredthsOf,
+  setsAtTable,
+  shortArticle,
+  waitingOpening,
+} from "./dice_words.js";
+import { explain, pendingNote } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
@@ -67,6 +75,9 @@ function renderSets() {
   );
   drawPart("sets-deeds", [state.dice.openings, signers()], () => {
     const opening = waitingOpening();
+    byId("dice-sets-pending").replaceChildren(
+      ...[pendingNote("new_set", TEXT.dice.todo_new_set)].filter(Boolean),
+    );
     return [
       opening
         ? button("sets-explain", TEXT.dice.only_new_set, () => explain(opening, "new_set"), { entry: true })
@@ -212,14 +223,10 @@ function serials() {
   return all;
 }
 
-const edgeHundredths = () => {
-  const [, whole, part = ""] = /^(\d{1,2})(?:[.,](\d{1,2}))?$/.exec(draft.edge) ?? [];
-  return whole === undefined ? null : Number(whole) * 100 + Number(part.padEnd(2, "0"));
-};
+const edgeHundredths = () => hundredthsOf(draft.edge);
 
 const isReceived = () =>
   WORDS.every((name) => draft[name] || OPTIONAL.includes(name)) &&
-  (draft.edge === "" || edgeHundredths() !== null) &&
   (!draft.serial || serials().every(Boolean));
 
 /** Asks for one word after the other, as far as they are missing. */
@@ -229,6 +236,8 @@ function askWord(name) {
     value: draft[name],
     offered: [...new Set(state.dice.sets.map((set) => set[name]).filter((text) => typeof text === "string"))].slice(-4),
     optional: OPTIONAL.includes(name),
+    letters: ["set", "house_mark"].includes(name) ? "capitals" : "names",
+    wrong: (text) => (name === "edge" && text !== "" && hundredthsOf(text) === null ? TEXT.dice.edge_wrong : null),
     tab: "sets",
     done: (text) => {
       changeDraft({ [name]: text });
@@ -243,7 +252,7 @@ function askSerial(index) {
   askText({
     says: TEXT.dice.serial_of(index + 1, draft.dice),
     value: serials()[index],
-    capitals: true,
+    letters: "capitals",
     tab: "sets",
     done: (text) => {
       const entered = [...draft.serials];
@@ -254,9 +263,9 @@ function askSerial(index) {
   });
 }
 
-function field(name, label, value, go, wrong = false) {
+function field(name, label, value, go) {
   const content = element("span", {}, element("small", {}, label), element("b", {}, value || "…"));
-  return button(`receive-${name}`, content, go, { className: wrong ? "named wrong" : "named" });
+  return button(`receive-${name}`, content, go, { className: "named" });
 }
 
 function receiveIt() {
@@ -282,13 +291,7 @@ function renderReceive() {
       "div",
       { class: "fields" },
       ...WORDS.map((name) =>
-        field(
-          name,
-          TEXT.dice.fields[name],
-          draft[name],
-          () => askWord(name),
-          name === "edge" && draft.edge !== "" && edgeHundredths() === null,
-        ),
+        field(name, TEXT.dice.fields[name], draft[name], () => askWord(name)),
       ),
     ),
     element(

@@ -3,15 +3,16 @@
 import { TEXT } from "./console_text.js";
 import { byId, button, draw, render, setAvailable } from "./console_state.js";
 import { addDicePage, showDicePage } from "./dice_dialog.js";
-import { letterPad, tidied, withLetter } from "./letter_pad.js";
+import { letterPad, tidied } from "./letter_pad.js";
 
 let asked = null;
 let turn = 0; // so that what is asked next is drawn anew
+let enter = () => {};
 
 /**
- * Asks for a text. `says` stands above it, `offered` are texts to be touched, `tab` is the page that asks. done(text)
- * goes on; `other` is a second way out, {words, go(text)}. Nothing may be entered where `optional`. `capitals`: the pad
- * has great letters only.
+ * Asks for a text. `says` stands above it, `offered` are texts to be touched, `tab` is the tab that is lit. done(text)
+ * goes on; `ways` are other ways on, {name, words, go(text), empty: whether they need no text}. Nothing may be entered
+ * where `optional`. `letters` are those of the pad. wrong(text) says why a text cannot be what it is given for.
  */
 export function askText(question) {
   asked = {
@@ -19,53 +20,51 @@ export function askText(question) {
     offered: [],
     most: 40,
     optional: false,
-    capitals: false,
-    other: null,
+    letters: "names",
+    ways: [],
     words: TEXT.dice.ok,
+    wrong: () => null,
     ...question,
   };
   turn += 1;
   showDicePage("text");
 }
 
-function enter(text) {
-  const field = byId("dice-text-field");
-  field.value = text.slice(0, field.maxLength);
-  field.focus();
-  render();
-}
-
 const entered = () => tidied(byId("dice-text-field").value);
+const isEntered = () => asked.optional || entered() !== "";
 
 function renderText() {
   draw("dice-text", [turn], () => {
     byId("dice-text-says").textContent = asked.says;
     byId("dice-text-done").textContent = asked.words;
-    byId("dice-text-other").hidden = asked.other === null;
-    byId("dice-text-other").textContent = asked.other?.words ?? "";
+    byId("dice-text-ways").replaceChildren(
+      ...asked.ways.map(({ name, words, go }) =>
+        button(`dice-text-${name}`, words, () => go(entered()), { entry: true }),
+      ),
+    );
     byId("dice-text-offered").replaceChildren(
       ...asked.offered.map((text) => button(`offered-${text}`, text, () => enter(text), { className: "named" })),
     );
   });
-  setAvailable(byId("dice-text-done"), asked.optional || entered() !== "");
-  setAvailable(byId("dice-text-other"), asked.optional || entered() !== "");
+  const wrong = asked.wrong(entered());
+  byId("dice-text-wrong").textContent = wrong ?? "";
+  setAvailable(byId("dice-text-done"), isEntered() && wrong === null);
+  asked.ways.forEach(({ empty }, index) =>
+    setAvailable(byId("dice-text-ways").children[index], Boolean(empty) || isEntered()),
+  );
 }
 
 export function buildTextEntry() {
-  letterPad(byId("dice-letters"), "dice-", (letter) => {
-    const { value } = byId("dice-text-field");
-    enter(asked.capitals && letter !== null ? value + letter : withLetter(value, letter));
-  });
-  byId("dice-text-field").addEventListener("input", render);
+  const field = byId("dice-text-field");
+  enter = letterPad(byId("dice-letters"), "dice-", field, render);
   byId("dice-text-done").addEventListener("click", () => asked.done(entered()));
-  byId("dice-text-other").addEventListener("click", () => asked.other.go(entered()));
   addDicePage("text", {
     get tab() {
       return asked.tab;
     },
     enter: () => {
-      byId("dice-text-field").maxLength = asked.most;
-      enter(asked.value);
+      field.maxLength = asked.most;
+      enter(asked.value, asked.letters);
     },
     render: renderText,
     confirm: () => byId("dice-text-done").click(),

@@ -39,6 +39,12 @@ export function shortArticle(article) {
     .at(-1);
 }
 
+/** A length in millimetres with up to two decimals, in hundredths: 2050 of "20.5" and "20,50"; null for another text. */
+export function hundredthsOf(text) {
+  const [, whole, part = ""] = /^(\d{1,2})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
+  return whole === undefined ? null : Number(whole) * 100 + Number(part.padEnd(2, "0"));
+}
+
 /** The reasons to open the reserve, those that the rules allow now first. */
 export function reasonsNow() {
   const { reasons } = state.dice;

@@ -1,13 +1,14 @@
-// The hardware: every input and lamp with its pin and what it is now, and the I/O node. Read only while it is open.
+// The hardware: every input and lamp with its pin and what it is now, the I/O node, and the self-test of this start.
+// Read only while it is open.
 
 import { TEXT } from "./console_text.js";
-import { button, byId, draw, plain, render, sentence } from "./console_state.js";
+import { button, byId, clockTime, draw, plain, render, sentence } from "./console_state.js";
 import { addDialog } from "./dialogs.js";
 import { pageBy } from "./scrolling.js";
 import { element, get } from "./terminal.js";
 
 const READ_EVERY_MS = 1000;
-const PARTS = ["inputs", "lamps", "node"];
+const PARTS = ["inputs", "lamps", "node", "self_test"];
 
 // Reasons that stand above the map; more of them are told at a touch.
 const FAULTS_TOLD = 2;
@@ -92,7 +93,7 @@ function inputTile(input) {
     { "data-testid": `input-${input.name}`, "data-level": level },
     element("b", {}, shortName(input.name)),
     element("span", {}, input.pin),
-    element("strong", {}, (input.group === "reserve" && TEXT.lid_levels[level]) || TEXT.levels[level]),
+    element("strong", {}, (["reserve", "door"].includes(input.group) && TEXT.shut_levels[level]) || TEXT.levels[level]),
     ...counted.map(([say, count]) => element("small", {}, say(count))),
   );
 }
@@ -148,6 +149,23 @@ function nodeFacts() {
     .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]);
 }
 
+/** What the terminal found at its start, check by check. */
+function selfTest() {
+  const { self_test: test } = hardware;
+  if (!test) return [element("p", {}, TEXT.self_test_runs)];
+  const checks = test.checks.map(({ check, result, said }) =>
+    element(
+      "li",
+      { "data-testid": `check-${check}`, "data-result": result },
+      element("b", {}, TEXT.checks[check] ?? sentence(plain(check))),
+      element("strong", {}, TEXT.check_results[result]),
+      element("span", {}, said),
+    ),
+  );
+  const verdict = TEXT.self_test_verdict(test.passed, clockTime(test.wall));
+  return [element("p", { "data-testid": "self-test-verdict" }, verdict), element("ul", {}, ...checks)];
+}
+
 function renderHardware() {
   byId("hardware-silent").hidden = answered;
   byId("hardware-body").classList.toggle("stale", !answered);
@@ -155,6 +173,7 @@ function renderHardware() {
     inputs: hardware?.inputs.filter(isFaulty).length ?? 0,
     lamps: hardware?.lamps.filter(isFaulty).length ?? 0,
     node: Number(hardware?.node.state === "offline"),
+    self_test: hardware?.self_test?.checks.filter(({ result }) => result !== "passed").length ?? 0,
   };
   draw("hardware-parts", [part, faults], () => {
     byId("hardware-parts").replaceChildren(
@@ -170,6 +189,7 @@ function renderHardware() {
     if (hardware === null) byId("hardware-body").replaceChildren(element("p", {}, TEXT.hardware_reading));
     else if (part === "inputs") byId("hardware-body").replaceChildren(...inputParts());
     else if (part === "lamps") byId("hardware-body").replaceChildren(element("ul", {}, ...hardware.lamps.map(lampRow)));
+    else if (part === "self_test") byId("hardware-body").replaceChildren(...selfTest());
     else byId("hardware-body").replaceChildren(element("dl", { "data-testid": "hardware-facts" }, ...nodeFacts()));
   });
 }

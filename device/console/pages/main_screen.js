@@ -147,10 +147,9 @@ function renderDiceArea() {
     unknown: isWired("lid") ? TEXT.lid_unseen : TEXT.not_fitted,
   }[lid];
   const isUnseen = said === TEXT.lid_unseen;
-  const words = [
-    set ? TEXT.reserve_count(diceAt(set, "reserve").length, set.dice.length) : null,
-    set || isUnseen ? said : TEXT.lid(said),
-  ];
+  // While it is open, since when matters more than how many were in it.
+  const counted = set && lid !== "open" ? TEXT.reserve_count(diceAt(set, "reserve").length, set.dice.length) : null;
+  const words = [counted, isUnseen || counted ? said : set ? TEXT.reserve_is(said) : TEXT.lid(said)];
   fact("reserve", lid, words.filter(Boolean).join(" · "), lid === "open" || isUnseen ? "mind" : "calm");
 }
 

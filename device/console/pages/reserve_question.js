@@ -1,12 +1,13 @@
-// The question on the main screen: why the reserve was opened, and which die a void throw was about. The dice keys stay
-// free meanwhile.
+// The question on the main screen: why the reserve was opened, which die a void throw was about, and who is on duty in
+// a new session. The dice keys stay free meanwhile.
 
 import { TEXT } from "./console_text.js";
 import { button, clockTime, draw, byId, reasonWords, render, state } from "./console_state.js";
 import { closeAfter } from "./dialogs.js";
 import { openChange } from "./dice_change.js";
 import { openDice, record } from "./dice_dialog.js";
-import { knownNames, rememberName, whenNamed } from "./dice_duty.js";
+import { askedNote, forgetAsked, NOTE_MAX } from "./dice_asked.js";
+import { stayOnDuty, whenNamed } from "./dice_duty.js";
 import { askText } from "./dice_text_entry.js";
 import {
   diceAt,
@@ -17,7 +18,9 @@ import {
   waitingOpening,
   waitingOpenings,
 } from "./dice_words.js";
+import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
+import { usedNames } from "./used_names.js";
 
 // The reasons of a void throw that are about one die, or both.
 const ABOUT_A_DIE = ["off_table", "in_dice_cup", "on_chips", "on_rail", "broken"];
@@ -28,28 +31,55 @@ const COUNTS = ["opening", "closing", "check"];
 let touched = { subject: null, folded: false }; // what was folded away or unfolded by a touch
 let passedOver = null; // seq of the void throw of which the boxman does not want to name a die
 let wanted = null; // seq of the opening that somebody wants to explain before all else
+let begun = { seq: null, reason: null }; // the reason that was touched for an opening, and that is not recorded yet
+
+async function recordReason(explained) {
+  const done = await record({ explain: explained });
+  if (done) forgetAsked();
+  return done;
+}
 
 /** Explains an opening of the reserve for which no die was moved; a late one by a supervisor, who signs. */
 export function explain(opening, reason) {
-  const about = { opening: opening.seq, reason };
+  const about = { opening: opening.seq, reason, ...askedNote() };
   if (!opening.late) {
-    whenNamed(() => closeAfter(record({ explain: { ...about, as: "boxman" } })));
+    whenNamed(() => closeAfter(recordReason({ ...about, as: "boxman" })));
     return;
   }
+  const sign = (name, note) => closeAfter(recordReason({ ...about, ...note, as: "supervisor", done_by: name }));
+  const { boxman, witness } = state.dice.duty ?? {};
   openDice("change");
   askText({
     says: TEXT.dice.supervisor_signs(TEXT.dice.reasons[reason]),
-    offered: knownNames().filter((name) => name !== state.dice.duty?.boxman),
+    offered: usedNames().filter((name) => ![boxman, witness, ...opening.duty].includes(name)),
     words: TEXT.dice.explain,
     tab: "change",
-    done: async (name) => {
-      rememberName(name);
-      await closeAfter(record({ explain: { ...about, as: "supervisor", done_by: name } }));
-    },
+    ways: [{ name: "note", words: TEXT.dice.with_note, go: (name) => askNote((note) => sign(name, { note })) }],
+    done: (name) => sign(name, {}),
   });
 }
 
+function askNote(done) {
+  askText({
+    says: TEXT.dice.note_says,
+    most: NOTE_MAX,
+    letters: "sentence",
+    words: TEXT.dice.explain,
+    tab: "change",
+    done,
+  });
+}
+
+/** On a page that a reason has led to: that it does not count yet, and what makes it count; null if it does. */
+export function pendingNote(reason, todo) {
+  const opening = waitingOpening();
+  if (opening === null || opening.late || reason === null) return null;
+  const words = TEXT.dice.pending(TEXT.dice.reasons[reason], todo);
+  return element("p", { class: "pending", "data-testid": "pending" }, words);
+}
+
 function answer(opening, reason) {
+  begun = { seq: opening.seq, reason };
   // What was counted since is the reason's proof; the count is the answer where nobody is late with it.
   const uncounted = reason === "count" && !COUNTS.some((count) => state.dice.counts[count] > opening.seq);
   if (uncounted && setsAtTable().length > 0) openDice("count");
@@ -58,6 +88,9 @@ function answer(opening, reason) {
   else if (reason === "new_set") openDice("sets");
   else openChange(reason);
 }
+
+/** The reason that was touched for this opening, and that does not count yet. */
+const begunReason = (opening) => (opening !== null && opening.seq === begun.seq && !opening.late ? begun.reason : null);
 
 function voidThrow() {
   const { last_no_roll: void_, last_roll: last, dice } = state;
@@ -88,7 +121,7 @@ function openingTiles(opening) {
   return reasonsNow().map((said) =>
     button(`reason-of-opening-${said.reason}`, reasonLabel(said), () => answer(opening, said.reason), {
       entry: true,
-      className: said.allowed ? null : "forbidden",
+      className: begunReason(opening) === said.reason ? "begun" : said.allowed ? null : "forbidden",
     }),
   );
 }
@@ -96,8 +129,9 @@ function openingTiles(opening) {
 function openingWords(opening) {
   const others = waitingOpenings().length - 1;
   const open = opening.closed === null;
+  const why = opening.late ? TEXT.dice.supervisor_why : open ? TEXT.dice.why_open : TEXT.dice.why_opened;
   return [
-    element("b", {}, opening.late ? TEXT.dice.supervisor_why : open ? TEXT.dice.why_open : TEXT.dice.why_opened),
+    element("b", {}, begunReason(opening) === null ? why : TEXT.dice.not_recorded),
     element(
       "small",
       {},
@@ -114,7 +148,8 @@ function openingWords(opening) {
 function isFolded(subject) {
   if (touched.subject === subject) return touched.folded;
   const last = state.last_roll;
-  return state.correcting || Boolean(last?.undone?.length) || Boolean(last?.results?.length && last.seq > subject);
+  const since = typeof subject === "number" ? subject : 0;
+  return state.correcting || Boolean(last?.undone?.length) || Boolean(last?.results?.length && last.seq > since);
 }
 
 /** The question itself; a touch folds the answers away, and unfolds them. */
@@ -142,33 +177,48 @@ export function askWhy(opening) {
   byId("question").querySelector(".answers button")?.focus();
 }
 
+/** Who is on duty in a new session: the same two as before, at the second touch, or others. */
+function dutyTiles({ boxman, witness }) {
+  const same = button("duty-same", "", null, { entry: true });
+  onSecondTouch(same, {
+    subject: () => [boxman, witness],
+    words: () => TEXT.dice.signed(boxman, witness),
+    ask: () => TEXT.dice.duty_again(boxman, witness),
+    act: stayOnDuty,
+  });
+  same.classList.add("named");
+  return [same, button("duty-others", TEXT.dice.duty_others, () => openDice("duty"))];
+}
+
+/** The session whose people are asked for: "session 2"; null where they are known, or nobody ever was on duty. */
+const dutyInQuestion = () => (state.open && state.dice.duty_before !== null ? `session ${state.session_number}` : null);
+
+function show(kind, subject, words, className, tiles) {
+  const home = byId("question");
+  home.hidden = kind === "";
+  home.classList.toggle("folded", isFolded(subject));
+  home.dataset.about = kind;
+  home.replaceChildren(title(subject, words), element("div", { class: className }, ...tiles));
+}
+
 export function renderQuestion() {
   const about = voidThrowInQuestion();
   const opening = openingInQuestion();
-  const { openings, reasons, sets } = state.dice;
-  const subject = about ? about.seq : (opening?.seq ?? null);
-  draw(
-    "question",
-    [subject, isFolded(subject), about, openings, reasons, sets.length, setsAtTable().length, state.reserve.since],
-    () => {
-      const home = byId("question");
-      home.hidden = subject === null;
-      home.classList.toggle("folded", isFolded(subject));
-      home.dataset.about = about ? "void_throw" : opening?.late ? "late" : opening ? "opening" : "";
-      if (about) {
-        home.replaceChildren(
-          title(subject, [
-            element("b", {}, TEXT.dice.which_die),
-            element("small", {}, reasonWords(about.reason).words),
-          ]),
-          element("div", { class: "answers few" }, ...voidThrowTiles(about)),
-        );
-      } else if (opening) {
-        home.replaceChildren(
-          title(subject, openingWords(opening)),
-          element("div", { class: "answers" }, ...openingTiles(opening)),
-        );
-      }
-    },
-  );
+  const duty = about || opening ? null : dutyInQuestion();
+  const subject = about?.seq ?? opening?.seq ?? duty;
+  const { openings, reasons, sets, duty_before: before } = state.dice;
+  const knows = [about, openings, reasons, sets.length, setsAtTable().length, state.reserve.since, before, begun];
+  draw("question", [subject, isFolded(subject), knows], () => {
+    if (about) {
+      const said = [element("b", {}, TEXT.dice.which_die), element("small", {}, reasonWords(about.reason).words)];
+      show("void_throw", subject, said, "answers few", voidThrowTiles(about));
+    } else if (opening) {
+      show(opening.late ? "late" : "opening", subject, openingWords(opening), "answers", openingTiles(opening));
+    } else if (duty) {
+      const said = [element("b", {}, TEXT.dice.who_is_on_duty), element("small", {}, TEXT.dice.new_session)];
+      show("duty", subject, said, "answers few", dutyTiles(before));
+    } else {
+      show("", null, [], "answers", []);
+    }
+  });
 }

@@ -36,6 +36,8 @@ const TEXT = {
   mend_all: "Mend all",
   lid_open: "Lid open: touch to shut",
   lid_closed: "Lid shut: touch to open",
+  door_open: "Door open: touch to shut",
+  door_closed: "Door shut: touch to open",
   hold_1: "Hold 1: Correct",
   hold_2: "Hold 2: New shooter",
   come_out: "Come-out",
@@ -207,7 +209,7 @@ function drawLayout() {
 }
 
 function render() {
-  const { lid, lamps, slots } = table;
+  const { lid, door, lamps, slots } = table;
   const pucks = [table.puck, table.second_puck];
   const both = table.second_puck !== null;
   for (const spot of document.querySelectorAll(".place")) {
@@ -240,6 +242,9 @@ function render() {
   for (const value of HOLDS) byId(`hold-${value}`).disabled = !table.dice_keys.includes(value);
   byId("lid").dataset.lid = lid;
   byId("lid").textContent = TEXT[`lid_${lid}`];
+  byId("door").hidden = door === null;
+  byId("door").dataset.door = door ?? "";
+  byId("door").textContent = door === null ? "" : TEXT[`door_${door}`];
   byId("slots").hidden = slots.length === 0;
   if (byId("slots").children.length !== slots.length)
     byId("slots").replaceChildren(...slots.map((_, index) => slotButton(index + 1)));
@@ -377,6 +382,7 @@ function build() {
   on("flip", () => handPuck() && putPuck(handPuck().position, handPuck().face === "on" ? "off" : "on"));
   on("lift", () => table && putPuck(null));
   on("lid", () => table && doAct({ lid: table.lid === "open" ? "closed" : "open" }));
+  on("door", () => table && doAct({ door: table.door === "open" ? "closed" : "open" }));
   for (const value of HOLDS)
     on(`hold-${value}`, () => {
       if (!byId(`hold-${value}`).hasAttribute("data-holding")) holdKey(byId(`hold-${value}`), value);

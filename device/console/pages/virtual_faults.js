@@ -64,7 +64,7 @@ function placeText(name) {
     case "dice_key":
       return `Dice key ${place}`;
     default:
-      return name === "lid" ? "Lid" : `Button ${TEXT.buttons[name]}`;
+      return { lid: "Lid", door: "Door" }[name] ?? `Button ${TEXT.buttons[name]}`;
   }
 }
 

@@ -6,7 +6,7 @@ BIN := .venv/bin
 # The debian packages that the tests drive or look at pages with.
 DEBIAN_PACKAGES := chromium fonts-dejavu-core
 
-.PHONY: setup run test test-long test-vm bench screenshots lock clean debian-packages
+.PHONY: setup run test test-long test-vm sim bench screenshots lock clean debian-packages
 
 setup: .venv/installed
 
@@ -34,6 +34,13 @@ test-long: setup
 # The drivers on a GPIO chip of a real kernel, in a virtual machine. As root; fetches some 350 MB the first time.
 test-vm: setup
 	PYTHON=$(BIN)/python tests/vm/rig.sh
+
+# Seeds of the simulator, on all cores: `make sim SEEDS=10000 FIRST=1`; one of them again, with its end: `make sim SEED=123`.
+SEEDS ?= 1000
+FIRST ?= 1
+
+sim: setup
+	$(BIN)/python -m tests.simulator $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
 
 bench: setup debian-packages
 	$(BIN)/python -m tests.bench

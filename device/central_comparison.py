@@ -12,8 +12,10 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
 
+from device.event import BadEvent, Event, parse
 from device.journal import JournalReader
-from device.uplink import CLOSE_TIMEOUT_S, CONNECT_TIMEOUT_S, REQUEST_TIMEOUT_S, EncryptingClient, explain
+from device.journal_base import Base
+from device.nats_log import CLOSE_TIMEOUT_S, CONNECT_TIMEOUT_S, REQUEST_TIMEOUT_S, EncryptingClient, explain
 from device.uplink_protocol import EMPTY_LOG, DeliveryError, LogEnd, read_log_end
 
 # At once in memory: a message is at most 1 MiB on a server that is set up as usual, and an event half of that.
@@ -42,7 +44,7 @@ class ComparisonResult:
     """What a comparison found, as far as it got."""
 
     alike_seq: int
-    """Events 1 to this one are the same in both."""
+    """Events 1 to this one are the same in both; of those that were pruned, the central log's lead to the base."""
     journal_seq: int
     """Where the journal ends."""
     central_seq: int
@@ -55,9 +57,11 @@ class ComparisonResult:
 class Comparison:
     """Takes the central log's messages in order and holds each event in them against the journal's."""
 
-    def __init__(self, read: Callable[[int, int], list[str]]) -> None:
-        """`read(first, limit)` gives the journal's lines from event `first` on."""
+    def __init__(self, read: Callable[[int, int], list[str]], base: Base | None = None) -> None:
+        """`read(first, limit)` gives the journal's lines from event `first` on, which comes behind the base."""
         self._read = read
+        self._base = base
+        self._pruned_before: Event | None = None
         self._lines: list[str] = []
         self._lines_from = 1
         self.central_seq = 0
@@ -72,6 +76,9 @@ class Comparison:
             self.central_seq += 1
 
     def _take(self, seq: int, line: bytes) -> None:
+        if self._base is not None and seq <= self._base.seq:
+            self._take_pruned(seq, line, self._base)
+            return
         own = self._own(seq)
         if line == own:
             self.alike_seq = seq
@@ -86,6 +93,22 @@ class Comparison:
         if own is not None:
             raise Different(seq, f"hash is {_seq_and_hash(own)[1]}, but {hash} in the central log")
 
+    def _take_pruned(self, seq: int, line: bytes, base: Base) -> None:
+        """The central log alone still has it; one changed event would not lead to the hash that the base holds."""
+        try:
+            event = parse(line.decode("utf-8"))
+        except (UnicodeDecodeError, BadEvent) as error:
+            raise Different(seq, f"the central log alone has it, and holds no event in its place: {error}") from None
+        if event.seq != seq:
+            raise Different(seq, f"the central log holds event {event.seq} in its place")
+        if self._pruned_before is not None and event.prev != self._pruned_before.hash:
+            raise Different(seq, f"does not follow event {seq - 1} in the central log, which alone still has them")
+        if seq == base.seq and event.hash != base.hash:
+            raise Different(seq, f"hash is {base.hash} in the journal's base, but {event.hash} in the central log")
+        self._pruned_before = event
+        if seq == base.seq:
+            self.alike_seq = seq
+
     def _own(self, seq: int) -> bytes | None:
         if not self._lines_from <= seq < self._lines_from + len(self._lines):
             self._lines, self._lines_from = self._read(seq, READ_EVENTS), seq
@@ -99,7 +122,8 @@ async def compare_with_central(
 
     `servers` are URLs of one cluster. `on_progress` is told (events compared, events in the central log).
     """
-    comparison = Comparison(reader.read)
+    base = reader.base()
+    comparison = Comparison(reader.read, base)
     try:
         async with _connection(servers) as client:
             jetstream = client.jetstream(timeout=REQUEST_TIMEOUT_S)
@@ -112,6 +136,9 @@ async def compare_with_central(
     bad_seq, reason = None, None
     if end == EMPTY_LOG and journal_seq:
         bad_seq, reason = 1, f"the central log holds nothing under {subject}"
+    elif base is not None and comparison.central_seq < base.seq:
+        bad_seq = comparison.central_seq + 1
+        reason = f"missing in the central log, and pruned here, as those up to event {base.seq} are"
     elif comparison.central_seq > journal_seq:
         bad_seq = journal_seq + 1
         reason = f"missing, though the central log goes on to event {comparison.central_seq}: the journal was cut off"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from device.event import Stamp, canonical, seal
+from device.journal_base import JOURNAL_PRUNED
 from device.table_key import TableKey, is_public_key, is_signed_by
 
 CHECKPOINT: Final = "checkpoint"
@@ -19,7 +20,7 @@ CHECKPOINT: Final = "checkpoint"
 CHECKPOINT_EVENTS: Final = 1_000
 """There is a checkpoint at least after every so many events; up to so many may thus wait for a signature."""
 
-ALWAYS_SIGNED: Final = ("table_closed", "stopped")
+ALWAYS_SIGNED: Final = ("table_closed", "stopped", JOURNAL_PRUNED)
 """Events that are written together with a checkpoint that signs them."""
 
 # NATS has a client sign a text of the server's choice with the same kind of key. No text begins with this byte, so no

@@ -4,6 +4,7 @@ import ctypes
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,22 @@ ADJTIMEX_FAILED: Final = -1
 _TIMEX_BYTES: Final = 512
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# What a wall time is put between: two days within what a datetime holds, so that every time zone can tell it as well.
+_TEXT_NS_MIN: Final = -62_135_424_000 * 1_000_000_000
+_TEXT_NS_MAX: Final = 253_402_128_000 * 1_000_000_000 - 1_000_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A look at the clocks: monotonic time, wall time (from 1970, UTC), monotonic time again; the quality of wall time.
+
+    How far the two monotonic times lie apart says how sure it is that both clocks were read in one moment.
+    """
+
+    before_ns: int
+    wall_ns: int
+    after_ns: int
+    quality: str
 
 
 class Clock:
@@ -42,19 +59,31 @@ class Clock:
         self._time_state = time_state if time_state is not None else read_time_state
 
     def stamp(self) -> Stamp:
-        """The time now."""
-        state = self._time_state()
+        """The time now. A wall time before 1970 or after what an event can hold is told as the nearest that it can."""
+        quality = self._quality()
+        mono_ns, wall_ns = self._monotonic_ns(), self._wall_ns()
+        told_ns = min(max(wall_ns, 0), _TEXT_NS_MAX)
         return Stamp(
             boot=self.boot,
-            mono_ns=self._monotonic_ns(),
-            wall=wall_text(self._wall_ns()),
-            clock="free" if state in (TIME_ERROR, ADJTIMEX_FAILED) else "synced",
+            mono_ns=mono_ns,
+            wall=wall_text(told_ns),
+            clock=quality if told_ns == wall_ns else "free",
         )
+
+    def read(self) -> Reading:
+        """Both clocks, for those who compare them."""
+        quality = self._quality()
+        before_ns, wall_ns, after_ns = self._monotonic_ns(), self._wall_ns(), self._monotonic_ns()
+        return Reading(before_ns, wall_ns, after_ns, quality if 0 <= wall_ns <= _TEXT_NS_MAX else "free")
+
+    def _quality(self) -> str:
+        return "free" if self._time_state() in (TIME_ERROR, ADJTIMEX_FAILED) else "synced"
 
 
 def wall_text(wall_ns: int) -> str:
-    """RFC 3339, UTC, cut to the millisecond, of nanoseconds since 1970."""
-    moment = _EPOCH + timedelta(milliseconds=wall_ns // 1_000_000)
+    """RFC 3339, UTC, cut to the millisecond, of nanoseconds since 1970; at most the years 1 to 9999, less two days."""
+    told_ns = min(max(wall_ns, _TEXT_NS_MIN), _TEXT_NS_MAX)
+    moment = _EPOCH + timedelta(milliseconds=told_ns // 1_000_000)
     return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 

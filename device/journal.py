@@ -3,7 +3,8 @@
 WAL with `synchronous=FULL`, which syncs at every commit: cut anywhere, the file opens to a prefix that holds
 every event `append` has returned. Triggers refuse an update, a deletion and an insertion out of order; the
 hash chain finds what was done to the file past them. A tail that was cut off cleanly leaves a chain that is
-whole: only what others hold of it (the central log) tells.
+whole: only what others hold of it (the central log) tells. The oldest events may be pruned; then the journal begins
+behind a signed base (`device.journal_base`). The file keeps its length, and what was pruned makes room for new events.
 
 SQLite goes on writing, and reports success, to files that were removed, moved or cut off under it. So every
 append also looks whether the paths still lead to what is written.
@@ -19,11 +20,10 @@ from typing import Any, Final, NoReturn, Self
 
 from device.data_folder import sync_folder
 from device.event import GENESIS_HASH, BadEvent, Event, Stamp, parse, seal
+from device.journal_base import BadBase, Base, check_base, put_base, read_base
+from device.journal_files import FilesChanged, WrittenFiles, bytes_in, log_path, write_log_anew
+from device.journal_schema import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, create, migrate
 
-APPLICATION_ID: Final = 0x626F786D
-"""`boxm` in ASCII, in the database's header."""
-
-SCHEMA_VERSION: Final = 1
 BUSY_TIMEOUT_SECONDS: Final = 5
 READ_LIMIT_MAX: Final = 10_000
 """The most events one `read` gives."""
@@ -39,21 +39,13 @@ _BATCH_EVENTS: Final = 500
 _SYNCHRONOUS_FULL: Final = 2
 _INTEGER_MAX: Final = 2**63 - 1
 
-_SCHEMA: Final = (
-    "CREATE TABLE events(seq INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT",
-    "CREATE TRIGGER events_no_update BEFORE UPDATE ON events"
-    " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
-    "CREATE TRIGGER events_no_delete BEFORE DELETE ON events"
-    " BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END",
-    # Also stops INSERT OR REPLACE, for which the trigger before a deletion is not run.
-    "CREATE TRIGGER events_in_order BEFORE INSERT ON events"
-    " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events)"
-    " BEGIN SELECT RAISE(ABORT, 'events follow each other without a hole'); END",
-)
-
 
 class JournalError(Exception):
     """The journal cannot be used; the text is one line that names the file and says why."""
+
+
+class JournalFull(JournalError):
+    """The disk has no room for the events of this call: none of them was written, and a later call may be."""
 
 
 class JournalFailed(JournalError):
@@ -80,8 +72,12 @@ class JournalDamaged(JournalError):
         self.reason: Final = reason
 
 
-class _FilesChanged(Exception):
-    """The paths no longer lead to the files that are written."""
+class JournalPruned(JournalError):
+    """The events that were asked for are not here any more; the ones that still are begin behind `seq`."""
+
+    def __init__(self, path: Path, seq: int) -> None:
+        super().__init__(f"{path}: events 1 to {seq} were pruned after delivery; read again from there on")
+        self.seq: Final = seq
 
 
 class _EventTable:
@@ -108,8 +104,8 @@ class _EventTable:
         """The canonical lines of up to `limit` (1 to READ_LIMIT_MAX) events from `first` (1 or more) on.
 
         None at the end; fewer at the end or before a bad event, so read on from where it stopped. Raises
-        JournalDamaged when event `first` itself is missing, not UTF-8 or unreadable; content is checked by
-        `events`.
+        JournalPruned when event `first` was pruned, JournalDamaged when it is missing otherwise, not UTF-8 or
+        unreadable; content is checked by `events`.
         """
         if first < 1:
             raise ValueError(f"first must be 1 or more, is {first}")
@@ -128,21 +124,33 @@ class _EventTable:
     def events(self, first: int = 1) -> Iterator[Event]:
         """All events from `first` (1 or more) on, each checked: form, hash, table, `seq`, link to the one before.
 
-        Reads in small batches, so it neither fills the memory nor holds up the writer. Raises JournalDamaged
-        at the first bad event.
+        Where it was pruned, from the first that is left. Reads in small batches, so it neither fills the memory nor
+        holds up the writer. Raises JournalDamaged at the first bad event, JournalPruned when those that come next are
+        pruned meanwhile.
         """
-        smallest = self._value("SELECT min(seq) FROM events")
-        if smallest is not None and smallest < 1:
-            raise JournalDamaged(self.path, smallest, "a journal starts at event 1")
+        base = self.base()
+        begins = self._begins(base)
         # The event before is read too: `first` must link to it.
-        seq = max(1, first - 1)
-        previous: Event | None = None
+        seq = max(begins, first - 1)
+        previous: Event | Base | None = base if seq == begins else None
         while lines := self.read(seq, _BATCH_EVENTS):
             for line in lines:
-                previous = self._checked(line, seq, previous)
+                previous = event = self._checked(line, seq, previous)
                 if seq >= first:
-                    yield previous
+                    yield event
                 seq += 1
+
+    def base(self) -> Base | None:
+        """What stands for the events that were pruned, None where none were. Raises JournalDamaged."""
+        pruned = self._pruned_seq()
+        if pruned == 0:
+            return None
+        try:
+            return read_base(self._connection)
+        except BadBase as error:
+            raise JournalDamaged(self.path, pruned, f"the base that stands for it and those before {error}") from None
+        except sqlite3.Error as error:
+            self._raise_read_error(error, None)
 
     def close(self) -> None:
         """Closes the file. Closing twice does nothing."""
@@ -164,7 +172,7 @@ class _EventTable:
             with closing(self._connection.execute(query, (min(first, _INTEGER_MAX), limit))) as rows:
                 for seq, line in rows:
                     if seq != expected:
-                        raise JournalDamaged(self.path, expected, f"missing, the next one is {seq}")
+                        self._raise_missing(expected, seq)
                     if type(line) is not bytes:
                         raise JournalDamaged(self.path, expected, "is not text")
                     yield line.decode("utf-8")
@@ -178,7 +186,28 @@ class _EventTable:
                 expected += 1
             self._raise_read_error(error, expected)
 
-    def _checked(self, line: str, seq: int, previous: Event | None) -> Event:
+    def _raise_missing(self, seq: int, next_seq: int) -> NoReturn:
+        if seq <= (pruned := self._pruned_seq()):
+            raise JournalPruned(self.path, pruned)
+        raise JournalDamaged(self.path, seq, f"missing, the next one is {next_seq}")
+
+    def _pruned_seq(self) -> int:
+        """The event that the base is of, 0 where there is none; what else it holds is not looked at."""
+        version_without = self._value("PRAGMA user_version") == 1
+        return 0 if version_without else self._value("SELECT max(seq) FROM base") or 0
+
+    def _begins(self, base: Base | None) -> int:
+        """The first event that is to be there. Raises JournalDamaged when there are others before it."""
+        begins = base.seq + 1 if base is not None else 1
+        smallest = self._value("SELECT min(seq) FROM events")
+        if smallest is None and base is not None:
+            raise JournalDamaged(self.path, begins, f"missing, though the base is of event {base.seq}: it was cut off")
+        if smallest is not None and smallest < begins:
+            reason = "is still there, though the base stands for it" if base else "a journal starts at event 1"
+            raise JournalDamaged(self.path, smallest, reason)
+        return begins
+
+    def _checked(self, line: str, seq: int, previous: Event | Base | None) -> Event:
         """The event in `line`, which must be number `seq` and follow `previous`, where that is known."""
         try:
             event = parse(line)
@@ -194,26 +223,28 @@ class _EventTable:
 
     def _last_event(self) -> Event | None:
         """The last event, checked by itself and against the one before."""
+        base = self.base()
+        begins = self._begins(base)
         last_seq = self._value("SELECT max(seq) FROM events")
         if last_seq is None:
             return None
-        if last_seq < 1:
-            raise JournalDamaged(self.path, last_seq, "a journal starts at event 1")
-        previous: Event | None = None
-        for seq in range(max(1, last_seq - 1), last_seq + 1):
-            previous = self._checked(self.read(seq, 1)[0], seq, previous)
-        return previous
+        if last_seq < begins:
+            raise JournalDamaged(self.path, begins, f"missing, though the file says that it ends at event {last_seq}")
+        seq = max(begins, last_seq - 1)
+        previous: Event | Base | None = base if seq == begins else None
+        last = self._checked(self.read(seq, 1)[0], seq, previous)
+        return last if seq == last_seq else self._checked(self.read(last_seq, 1)[0], last_seq, last)
 
     def _check_identity(self) -> None:
-        """Raises JournalDamaged unless the file is a journal, of this version and with its tables and triggers."""
+        """Raises JournalDamaged unless the file is a journal, of a known version and with its tables and triggers."""
         application_id = self._value("PRAGMA application_id")
         version = self._value("PRAGMA user_version")
         if application_id != APPLICATION_ID:
             raise JournalDamaged(self.path, None, "is a database, but not a boxman journal")
-        if version != SCHEMA_VERSION:
+        if version not in SCHEMAS:
             reason = f"is a journal of version {version}, this program knows version {SCHEMA_VERSION}"
             raise JournalDamaged(self.path, None, reason)
-        if self._schema() != sorted(_SCHEMA):
+        if self._schema() != sorted(SCHEMAS[version]):
             raise JournalDamaged(self.path, None, "its tables or triggers were changed")
 
     def _schema(self) -> list[str]:
@@ -252,7 +283,7 @@ class JournalReader(_EventTable):
     def __init__(self, path: Path) -> None:
         """Raises JournalDamaged when `path` is no journal, JournalError when it cannot be opened."""
         takes_files = os.access(path.absolute().parent, os.W_OK)
-        waits_in_log = _bytes_in(_log_path(path)) > 0
+        waits_in_log = bytes_in(log_path(path)) > 0
         super().__init__(path, "mode=ro" if takes_files or waits_in_log else "mode=ro&immutable=1")
         try:
             self._check_identity()
@@ -264,7 +295,7 @@ class JournalReader(_EventTable):
             if takes_files or not waits_in_log:
                 raise
             raise JournalError(
-                f"{error}; events wait in {_log_path(path).name} and this folder may not be written to: copy both "
+                f"{error}; events wait in {log_path(path).name} and this folder may not be written to: copy both "
                 "files to one that may be, and read them there"
             ) from error
         except BaseException:
@@ -292,15 +323,18 @@ class Journal(_EventTable):
     def __init__(self, path: Path, table_name: str) -> None:
         """Use `Journal.open`."""
         _create_file(path)
+        try:
+            write_log_anew(path)
+        except OSError as error:
+            raise JournalError(f"{log_path(path)}: cannot be written ({error.strerror})") from error
         super().__init__(path, "mode=rw")
         self.table_name: Final = table_name
         self._failure: str | None = None
-        self._file_names: Final = (str(path), str(_log_path(path)))
         try:
             self._prepare()
             last = self._last_event()
             self._check_ends(last)
-            self._files = self._files_now()
+            self._files: Final = WrittenFiles(path)
         except OSError as error:
             self.close()
             raise JournalError(f"{path}: vanished while it was opened ({error.strerror})") from error
@@ -333,9 +367,25 @@ class Journal(_EventTable):
     def append(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
         """Seals `entries` (type, data) and writes them, all or none. They are on the disk when this returns.
 
-        Raises BadEvent, with nothing written, when an entry cannot be an event; JournalFailed when writing
-        fails, and on every call after that.
+        Raises BadEvent, with nothing written, when an entry cannot be an event; JournalFull when there is no room;
+        JournalFailed when writing fails, and on every call after that.
         """
+        return self._commit(entries, stamp, None)
+
+    def prune(self, base: Base, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
+        """Put `base` in the place of every event up to its own and append `entries`, in one commit.
+
+        Cut anywhere, all of it is done or nothing. Raises like `append`; ValueError, with nothing written, unless the
+        base is of an event that is here and followed by others.
+        """
+        check_base(base)
+        if base.table != self.table_name or not self._pruned_seq() < base.seq < self._last_seq:
+            raise ValueError(f"the base is of event {base.seq} of table {base.table!r}, which cannot be pruned here")
+        if self._checked(self.read(base.seq, 1)[0], base.seq, None).hash != base.hash:
+            raise ValueError(f"the base is of another event {base.seq} than this journal's")
+        return self._commit(entries, stamp, base)
+
+    def _commit(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp, base: Base | None) -> list[Event]:
         self._refuse_after_failure()
         sealed: list[Event] = []
         last_seq, last_hash = self._last_seq, self._last_hash
@@ -349,11 +399,13 @@ class Journal(_EventTable):
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             # Before as well: writing makes a log that was cut off as long as it was, with a hole in it.
-            self._check_files()
+            self._files.check()
             self._connection.executemany("INSERT INTO events(seq, event) VALUES (?, ?)", rows)
+            if base is not None:
+                put_base(self._connection, base)
             self._connection.execute("COMMIT")
-            self._check_files()
-        except (sqlite3.Error, _FilesChanged) as error:
+            self._files.check()
+        except (sqlite3.Error, FilesChanged) as error:
             self._fail(error)
         self._last_seq, self._last_hash = last_seq, last_hash
         return sealed
@@ -364,33 +416,16 @@ class Journal(_EventTable):
                 f"{self.path}: takes nothing more since writing failed ({self._failure}); open it again"
             )
 
-    def _files_now(self) -> list[os.stat_result]:
-        """What the paths of database and log lead to. Raises OSError."""
-        # Not through Path: this is done twice for every append.
-        return [os.stat(name) for name in self._file_names]  # noqa: PTH116
-
-    def _check_files(self) -> None:
-        """Raises _FilesChanged unless database and log are the ones that were opened, and no shorter than seen.
-
-        SQLite itself never shortens them while the writer has them open: the log begins anew in place.
-        """
-        try:
-            now = self._files_now()
-        except OSError as error:
-            raise _FilesChanged(f"{error.filename} was removed or moved while in use: {error.strerror}") from error
-        for name, before, after in zip(self._file_names, self._files, now, strict=True):
-            if (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino):
-                raise _FilesChanged(f"{name} was replaced while in use")
-            if after.st_size < before.st_size:
-                raise _FilesChanged(f"{name} was cut from {before.st_size} to {after.st_size} bytes while in use")
-        self._files = now
-
-    def _fail(self, error: "sqlite3.Error | _FilesChanged") -> NoReturn:
-        self._failure = str(error)
+    def _fail(self, error: "sqlite3.Error | FilesChanged") -> NoReturn:
         # Most errors end the transaction by themselves; then there is nothing to roll back.
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
-        failed = JournalGone if isinstance(error, _FilesChanged) else JournalFailed
+        # The commit's last page was not written, so no start will find one, and what was written is written over. Of a
+        # flush that failed, nobody knows what it left.
+        if _is_full(error) and not self._connection.in_transaction:
+            raise JournalFull(f"{self.path}: the disk is full") from error
+        self._failure = str(error)
+        failed = JournalGone if isinstance(error, FilesChanged) else JournalFailed
         raise failed(f"{self.path}: cannot be written ({error})") from error
 
     def _prepare(self) -> None:
@@ -405,9 +440,13 @@ class Journal(_EventTable):
             self._make_log_durable()
             if is_new:
                 self._create_tables()
+            elif self._value("PRAGMA user_version") != SCHEMA_VERSION:
+                migrate(self._connection)
             journal_mode = self._connection.execute("PRAGMA journal_mode").fetchone()[0]
             synchronous = self._connection.execute("PRAGMA synchronous").fetchone()[0]
         except sqlite3.Error as error:
+            if _is_full(error):
+                raise JournalFull(f"{self.path}: the disk is full") from error
             self._raise_read_error(error, None)
         if journal_mode != b"wal" or synchronous != _SYNCHRONOUS_FULL:
             settings = f"journal_mode={journal_mode.decode()}, synchronous={synchronous}"
@@ -430,12 +469,7 @@ class Journal(_EventTable):
 
     def _create_tables(self) -> None:
         """In one transaction: a cut leaves the file either still new or complete."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        for statement in _SCHEMA:
-            self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-        self._connection.execute("COMMIT")
+        create(self._connection)
         try:
             sync_folder(self.path.absolute().parent)
         except OSError as error:
@@ -444,10 +478,18 @@ class Journal(_EventTable):
     def _check_ends(self, last: Event | None) -> None:
         if last is None:
             return
-        self._checked(self.read(1, 1)[0], 1, None)
+        base = self.base()
+        begins = self._begins(base)
+        self._checked(self.read(begins, 1)[0], begins, base)
         if last.table != self.table_name:
             reason = f"is the journal of table {last.table!r}, not of {self.table_name!r}"
             raise JournalDamaged(self.path, None, reason)
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether there was no room, for the file or for the index that SQLite's readers share."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
 def _create_file(path: Path) -> None:
@@ -459,16 +501,3 @@ def _create_file(path: Path) -> None:
         return
     except OSError as error:
         raise JournalError(f"{path}: cannot be made ({error.strerror})") from error
-
-
-def _log_path(path: Path) -> Path:
-    """SQLite's write-ahead log of the database at `path`."""
-    return path.with_name(f"{path.name}-wal")
-
-
-def _bytes_in(path: Path) -> int:
-    """The length of a file, 0 when there is none to be seen."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -5,6 +5,7 @@ checkpoints, unless the change is behind the last of them; that, a tail that was
 anew with a key of its own show only in what others hold: a checkpoint that was taken away earlier, the central log.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,7 +19,8 @@ from device.checkpoint import (
     parse_checkpoint,
 )
 from device.event import GENESIS_HASH, Event
-from device.journal import JournalDamaged, JournalReader
+from device.journal import JournalDamaged, JournalPruned, JournalReader
+from device.journal_base import BadBase, Base, Witness
 from device.table_key import is_public_key
 
 PROGRESS_EVENTS: Final = 1_000
@@ -32,9 +34,12 @@ class Unproven(Exception):
 
 
 class SignatureCheck:
-    """Holds a journal's events, given in order from event 1 on and with a good chain, against its checkpoints."""
+    """Holds a journal's events, given in order from the first on and with a good chain, against its checkpoints.
 
-    def __init__(self) -> None:
+    Where the oldest were pruned, the first is the checkpoint behind the base, and the base is held against them too.
+    """
+
+    def __init__(self, base: Base | None = None) -> None:
         self.key: str | None = None
         """The public key that the last start named; None before the first."""
         self.key_changed_seq = 0
@@ -45,9 +50,26 @@ class SignatureCheck:
         """The site that the last start named, which is part of the journal's subject in the central log."""
         self._checkpoint_seq = 0
         self._owed_seq: int | None = None
+        self._base = base
+        self._witness = Witness(base)
+        if base is not None:
+            self._go_on_from(base)
+
+    def _go_on_from(self, base: Base) -> None:
+        self._checkpoint_seq = base.seq
+        try:
+            session = json.loads(base.state)["session"]
+            key, configured = session["key"], session["configured"]
+        except (ValueError, KeyError, TypeError):
+            # Then the first checkpoint is by another key than this.
+            return
+        self.key = key if isinstance(key, str) else None
+        self.site = _site(configured)
 
     def take(self, event: Event) -> None:
         """Raises Unproven when the event cannot have been written by a table that signs as it should."""
+        if self._base is not None and event.seq == self._base.seq + 1 and event.type != CHECKPOINT:
+            raise Unproven("is no checkpoint, which a journal begins with whose oldest events were pruned")
         if event.type == "started":
             self.check_end()
             self._take_start(event)
@@ -57,6 +79,10 @@ class SignatureCheck:
             self._take_checkpoint(event)
         elif event.type in ALWAYS_SIGNED and self._owed_seq is None:
             self._owed_seq = event.seq
+        try:
+            self._witness.take(event.type, event.data, self.key)
+        except BadBase as error:
+            raise Unproven(str(error)) from None
         if event.seq - self._checkpoint_seq > UNSIGNED_EVENTS_MAX:
             raise Unproven(
                 f"there is no checkpoint since event {self._checkpoint_seq}, though one is due "
@@ -67,6 +93,14 @@ class SignatureCheck:
         """Raises Unproven when the events may not end here, nor be followed by a start."""
         if self._owed_seq is not None:
             raise Unproven(f"the checkpoint that was written together with event {self._owed_seq} is missing")
+
+    def check_journal_end(self) -> None:
+        """Raises Unproven when the journal may not end here."""
+        self.check_end()
+        try:
+            self._witness.check_end()
+        except BadBase as error:
+            raise Unproven(str(error)) from None
 
     def _take_start(self, event: Event) -> None:
         key = event.data.get("key")
@@ -80,9 +114,7 @@ class SignatureCheck:
         if is_marked:
             self.key_changed_seq = event.seq
         self.key = key
-        configured: Any = event.data.get("configured")
-        site = configured.get("site") if isinstance(configured, dict) else None
-        self.site = site if isinstance(site, str) else None
+        self.site = _site(event.data.get("configured"))
 
     def _take_checkpoint(self, event: Event) -> None:
         try:
@@ -106,7 +138,7 @@ class VerificationResult:
     """What a verification found. `last_seq` and `last_hash` are of the last event that is good."""
 
     last_seq: int
-    """Also the number of events checked and found good: they start at 1 and have no hole."""
+    """Those from 1 on to it have no hole, and those that were not pruned were checked."""
     last_hash: str
     table: str | None
     """None when there is no event."""
@@ -121,6 +153,8 @@ class VerificationResult:
     """The last start under another key than before, 0 when there was none. Only what others hold tells who did it."""
     site: str | None
     """The site of the last start."""
+    pruned_seq: int = 0
+    """The last event that was pruned after delivery, and that the base stands for; 0 when none was."""
 
     @property
     def is_good(self) -> bool:
@@ -130,15 +164,27 @@ class VerificationResult:
 def verify(
     reader: JournalReader, on_progress: Callable[[int, int], None], checkpoint: Checkpoint | None = None
 ) -> VerificationResult:
-    """Checks every event from 1 on: canonical form, hash, `seq` without a hole, `prev`, one table, signatures; and
-    that the journal holds the event of a `checkpoint` that was taken away earlier.
+    """Checks every event: canonical form, hash, `seq` without a hole, `prev`, one table, signatures; what stands for
+    those that were pruned; and that the journal holds the event of a `checkpoint` that was taken away earlier.
 
     `on_progress` is told (events checked, events in all) every PROGRESS_EVENTS and at the end. Raises
     JournalError when the file cannot be read for a reason other than damage.
     """
+    while True:
+        try:
+            return _verify(reader, on_progress, checkpoint)
+        except JournalPruned:
+            # A table prunes once an hour at most, so that the next time is not in vain.
+            continue
+
+
+def _verify(
+    reader: JournalReader, on_progress: Callable[[int, int], None], checkpoint: Checkpoint | None
+) -> VerificationResult:
     last_seq, last_hash = 0, GENESIS_HASH
     table: str | None = None
     signatures = SignatureCheck()
+    pruned_seq = 0
 
     def result(bad_seq: int | None, reason: str | None) -> VerificationResult:
         return VerificationResult(
@@ -151,10 +197,18 @@ def verify(
             signatures.key,
             signatures.key_changed_seq,
             signatures.site,
+            pruned_seq,
         )
 
     try:
         events_in_all = reader.last_seq
+        base = reader.base()
+        if base is not None:
+            signatures = SignatureCheck(base)
+            pruned_seq = last_seq = base.seq
+            last_hash, table = base.hash, base.table
+            if checkpoint is not None:
+                _compare_with_base(base, checkpoint)
         for event in reader.events():
             signatures.take(event)
             if checkpoint is not None:
@@ -162,7 +216,7 @@ def verify(
             last_seq, last_hash, table = event.seq, event.hash, event.table
             if last_seq % PROGRESS_EVENTS == 0:
                 on_progress(last_seq, max(events_in_all, last_seq))
-        signatures.check_end()
+        signatures.check_journal_end()
     except JournalDamaged as damage:
         return result(damage.seq if damage.seq is not None else last_seq + 1, damage.reason)
     except Unproven as unproven:
@@ -171,6 +225,24 @@ def verify(
         return result(last_seq + 1, f"missing, though the checkpoint is of event {checkpoint.seq}: it was cut off")
     on_progress(last_seq, last_seq)
     return result(None, None)
+
+
+def _site(configured: Any) -> str | None:
+    site = configured.get("site") if isinstance(configured, dict) else None
+    return site if isinstance(site, str) else None
+
+
+def _compare_with_base(base: Base, checkpoint: Checkpoint) -> None:
+    """Raises Unproven when what was pruned is not, or cannot be, held against a checkpoint that was taken away."""
+    if base.table != checkpoint.table:
+        raise Unproven(f"the base is of table {base.table!r}, but the checkpoint of table {checkpoint.table!r}")
+    if checkpoint.seq < base.seq:
+        raise Unproven(
+            f"the checkpoint is of event {checkpoint.seq}, but events 1 to {base.seq} were pruned here: give one from "
+            "after that, or --central without it"
+        )
+    if checkpoint.seq == base.seq and checkpoint.hash != base.hash:
+        raise Unproven(f"the base has hash {base.hash} for event {base.seq}, but {checkpoint.hash} in the checkpoint")
 
 
 def _compare(event: Event, checkpoint: Checkpoint, key: str | None) -> None:

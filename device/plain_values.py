@@ -1,7 +1,7 @@
 """Dataclasses as plain values, the way JSON has them, and back: each value checked against what is annotated."""
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -23,11 +23,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def build(kind: Any, value: Any, place: str) -> Any:
+def build(kind: Any, value: Any, place: str, *, with_defaults: bool = False) -> Any:
     """What `plain` was given, of a type as it is annotated, also after a way through JSON. Raises BadValue.
 
     Knows dataclasses and typed dicts (with every field there, and no other), list, dict, tuples of a fixed length,
     unions, int, str, bool, None, and Any, which is taken as it is. `place` names the value in complaints.
+    `with_defaults`: a field of a dataclass that is missing takes its default, where it has one.
     """
     if kind is Any:
         return value
@@ -37,24 +38,35 @@ def build(kind: Any, value: Any, place: str) -> Any:
         return value
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return _build_one_of(arguments, value, place)
+        return _build_one_of(arguments, value, place, with_defaults)
     if origin is list:
-        return [build(arguments[0], inner, f"{place}[{index}]") for index, inner in enumerate(_list(value, place))]
+        return [
+            build(arguments[0], inner, f"{place}[{index}]", with_defaults=with_defaults)
+            for index, inner in enumerate(_list(value, place))
+        ]
     if origin is tuple:
         items = _list(value, place)
         if len(items) != len(arguments):
             raise BadValue(f"{place}: must have {len(arguments)} parts, has {len(items)}")
-        return tuple(build(inner, items[index], f"{place}[{index}]") for index, inner in enumerate(arguments))
+        return tuple(
+            build(inner, items[index], f"{place}[{index}]", with_defaults=with_defaults)
+            for index, inner in enumerate(arguments)
+        )
     if origin is dict:
         return {
-            _key(arguments[0], key, place): build(arguments[1], inner, f"{place}.{key}")
+            _key(arguments[0], key, place): build(arguments[1], inner, f"{place}.{key}", with_defaults=with_defaults)
             for key, inner in _dict(value, place).items()
         }
     hints = _hints(kind)
     given = _dict(value, place)
-    if hints.keys() != given.keys():
-        raise BadValue(f"{place}: {', '.join(sorted(map(str, hints.keys() ^ given.keys())))} missing or too much")
-    built = {name: build(inner, given[name], f"{place}.{name}") for name, inner in hints.items()}
+    wrong = hints.keys() ^ given.keys()
+    if wrong and with_defaults and not is_typeddict(kind):
+        wrong -= _with_default(kind)
+    if wrong:
+        raise BadValue(f"{place}: {', '.join(sorted(map(str, wrong)))} missing or too much")
+    built = {
+        name: build(hints[name], inner, f"{place}.{name}", with_defaults=with_defaults) for name, inner in given.items()
+    }
     return built if is_typeddict(kind) else kind(**built)
 
 
@@ -64,14 +76,21 @@ def _hints(kind: Any) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def _build_one_of(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
+@cache
+def _with_default(kind: Any) -> set[str]:
+    return {
+        field.name for field in fields(kind) if field.default is not MISSING or field.default_factory is not MISSING
+    }
+
+
+def _build_one_of(kinds: tuple[Any, ...], value: Any, place: str, with_defaults: bool) -> Any:
     if value is None and NoneType in kinds:
         return None
     complaints = []
     for kind in kinds:
         if kind is not NoneType:
             try:
-                return build(kind, value, place)
+                return build(kind, value, place, with_defaults=with_defaults)
             except BadValue as complaint:
                 complaints.append(str(complaint))
     raise BadValue("; or ".join(complaints))

@@ -69,11 +69,15 @@ def state_of(session: Session, times: EventTimes) -> dict[str, Any]:
     return {"session": session.snapshot(), "times": plain(times)}
 
 
-def restore_state(state: Mapping[str, Any]) -> tuple[Session, EventTimes]:
-    """What `state_of` was given, also after a way through JSON. Raises BadState."""
+def restore_state(state: Mapping[str, Any], *, is_base: bool = False) -> tuple[Session, EventTimes]:
+    """What `state_of` was given, also after a way through JSON. Raises BadState.
+
+    `is_base`: it may be of an earlier version of this program. A field that it did not have yet takes its default,
+    which has to say what was so before there was the field.
+    """
     try:
-        built: _State = build(_State, state, "state")
-        return _restore(built["session"]), built["times"]
+        built: _State = build(_State, state, "state", with_defaults=is_base)
+        return _restore(built["session"], with_defaults=is_base), built["times"]
     except BadValue as error:
         raise BadState(str(error)) from error
 
@@ -89,18 +93,24 @@ def restore(snapshot: Mapping[str, Any]) -> Session:
         raise BadState(str(error)) from error
 
 
-def _restore(snapshot: Mapping[str, Any]) -> Session:
+def _restore(snapshot: Mapping[str, Any], *, with_defaults: bool = False) -> Session:
     known = {field.name for field in fields(Session)}
-    if known != snapshot.keys():
-        raise BadValue(f"session: {', '.join(sorted(map(str, known ^ snapshot.keys())))} missing or too much")
+    wrong = snapshot.keys() - known if with_defaults else snapshot.keys() ^ known
+    wrong |= set(_APART) - snapshot.keys()
+    if wrong:
+        raise BadValue(f"session: {', '.join(sorted(map(str, wrong)))} missing or too much")
     hints = get_type_hints(Session)
-    values = {name: build(hints[name], snapshot[name], name) for name in known if name not in _APART}
+    values = {
+        name: build(hints[name], value, name, with_defaults=with_defaults)
+        for name, value in snapshot.items()
+        if name not in _APART
+    }
     terms = None if snapshot["terms"] is None else TableTerms.of(build(_Terms, snapshot["terms"], "terms"))
     return Session(
         **values,
         terms=terms,
         table=_table(terms, build(_TableState | None, snapshot["table"], "table")),
-        dice=DiceLog(build(DiceState, snapshot["dice"], "dice")),
+        dice=DiceLog(build(DiceState, snapshot["dice"], "dice", with_defaults=with_defaults)),
         commands=OrderedDict(build(list[tuple[str, dict[str, Any]]], snapshot["commands"], "commands")),
     )
 

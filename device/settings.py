@@ -35,6 +35,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     uplink: UplinkSettings | None = None
+    # What was delivered so many days ago may be pruned; without an uplink, nothing ever is.
+    retention_days: int = 180
     pin_library: str = "mock"
     node_port: str | None = None
     wiring: Wiring = field(default_factory=Wiring)

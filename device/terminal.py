@@ -18,14 +18,20 @@ from device.alert_watch import AlertWatch
 from device.checkpoint import is_checkpoint_due, sign_entries
 from device.clock import Clock
 from device.configuration_hash import configuration_hash
+from device.disk_space import DiskSpace
 from device.event import Event, Stamp
-from device.event_times import EventTimes
-from device.journal import Journal, JournalError
+from device.input_reader import InputReader
+from device.journal import Journal, JournalError, JournalFull
+from device.journal_base import Base
+from device.machine_watch import MachineWatch
+from device.recovery import Recovered
 from device.screen import alerts, table_view
+from device.self_test import Check, check_hardware, check_rules, have_answered, self_test
 from device.session import Entry, Origin, Session, TableTerms
 from device.settings import Settings
 from device.signal_entries import entries_of, origin_of
 from device.snapshot_keeper import SnapshotKeeper
+from device.start_entries import Found, Start, start_session
 from device.table_key import TableKey
 from drivers.signals import (
     BetStatusKeyed,
@@ -46,20 +52,32 @@ log = logging.getLogger(__name__)
 
 # Commands waiting for the journal; more than this at once is no boxman.
 QUEUE_MAX = 256
-# However fast a line bounces, the table does other things between two looks at it.
-LOOK_MIN_S = 0.002
 WATCH_S = 0.1
 # The steps that take the place of two dice keys.
 ROLLS = ("roll", "correct", "no_roll")
 # No throw follows another so soon: the same dice on screen and keys are one.
 SAME_THROW_S = 3.0
 DICE_KEYS = ":dice_keys"
-# A node that is there has said so by then; until then its silence is no alarm.
-NODE_GREETING_S = 5.0
+# How often to look at the room on the disk.
+SPACE_LOOK_S = 1.0
+# How often to look at the clock and the link.
+MACHINE_LOOK_S = 1.0
+# How long the self-test waits for inputs and node, longer than a node takes that is there; and how often it looks.
+HARDWARE_WAIT_S = 6.0
+HARDWARE_LOOK_S = 0.05
+CALL_TECHNICIAN = "Nothing is accepted any more. Call a technician. ({})"
+DISK_FULL = (
+    "The disk is full. Nothing is accepted, and nothing that was confirmed is lost. Call a technician to make room; "
+    "work then goes on by itself."
+)
 
 
 class Halted(Exception):
     """The terminal accepts nothing; the message says why and what to do."""
+
+
+class _DiskFull(Exception):
+    """There is no room to go on."""
 
 
 class IdReused(Exception):
@@ -79,11 +97,15 @@ class Follower(Protocol):
 
 @dataclass(frozen=True)
 class _Work:
-    """One thing to be decided by the session; `done` gets the committed events, or what went wrong."""
+    """One thing to be decided by the session; `done` gets the committed events, or what went wrong.
+
+    `write` writes what was decided, the journal's `append` where it is None.
+    """
 
     decide: Callable[[], list[Entry]]
     done: "asyncio.Future[list[Event]] | None"
     received: Received | None = None
+    write: Callable[[list[Entry], Stamp], list[Event]] | None = None
 
 
 class Terminal:
@@ -91,19 +113,23 @@ class Terminal:
 
     def __init__(
         self,
-        session: Session,
+        recovered: Recovered,
         journal: Journal,
         clock: Clock,
         settings: Settings,
-        times: EventTimes,
         key: TableKey,
+        *,
+        space: DiskSpace,
+        recover_again: Callable[[], Recovered],
     ) -> None:
-        self._session = session
+        """`recovered` is what the journal leads to, and `recover_again` finds that anew, in another thread."""
+        self._settings = settings
         self._key = key
         self._configuration_hash = configuration_hash(settings)
-        self._watch = AlertWatch(settings.grace, settings.reserve, settings.dice_rules, settings.wiring)
         self._dice_rules = settings.dice_rules
-        self._times = times
+        self._space = space
+        self._recover_again = recover_again
+        self._go_on_from(recovered)
         # Set, by `hint` or by a line of the node, when a look at the inputs is worth it.
         self._look = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -111,25 +137,33 @@ class Terminal:
         self._clock = clock
         self._site = settings.site
         self._inputs: TableInputs | None = None
+        self._open_inputs: Callable[[Session], TableInputs] | None = None
+        # What the start is journaled as; None once it was.
+        self._beginning: tuple[str, dict[str, Any], TableTerms | None] | None = None
         self._queue: asyncio.Queue[_Work] = asyncio.Queue(QUEUE_MAX)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._changed = asyncio.Event()
         self._followers: list[Follower] = []
         self._snapshots: SnapshotKeeper | None = None
         self._halted: str | None = None
+        self._is_full = False
         self._live: dict[str, Any] = {
             "pending_die": None,
             "box": None,
             "uplink": {"state": "off", "delivered": 0, "last_error": None},
             "node": {"state": "none"},
         }
-        self._node_met = False
         # What the dice keys said and the session has not heard yet; a die of theirs that the last step used up.
         self._keys_queued = 0
         self._used_die: Received | None = None
         # What was entered on the screen last, and when.
         self._entered: tuple[Any, float] = (None, 0.0)
-        self._clock_quality = clock.stamp().clock
+        self._machine = MachineWatch(clock)
+        # What the self-test has found so far, until it is journaled; and what it said then.
+        self._checks: list[Check] | None = None
+        self._self_test: dict[str, Any] | None = None
+        # Why the rules in force must not be played.
+        self._unfit: str | None = None
         self._committed: dict[str, Any] = {}
         self.version = 0
         # Set when the terminal ends: whoever follows the state lets go.
@@ -153,7 +187,7 @@ class Terminal:
                 "last_error": uplink["last_error"],
             },
             "node": live["node"],
-            "clock": self._clock_quality,
+            "clock": self._machine.clock_quality,
         }
 
     @property
@@ -184,6 +218,10 @@ class Terminal:
     def set_uplink(self, state: str, delivered: int, last_error: str | None) -> None:
         """What the uplink says of itself."""
         self._set_live("uplink", {"state": state, "delivered": delivered, "last_error": last_error})
+        undelivered = max(0, self._committed["seq"] - delivered)
+        self._machine.note_link(
+            up=state == "online", reason=last_error, undelivered=undelivered, now_ms=self._loop_ms()
+        )
 
     # Commands
 
@@ -217,6 +255,9 @@ class Terminal:
 
     async def open_table(self, terms: TableTerms, command: str) -> dict[str, Any]:
         """Open the table under new terms. Raises Refused, Halted or Busy."""
+        rules = await asyncio.to_thread(check_rules, terms)
+        if rules.result == "failed":
+            raise Refused("rules_unfit", f"these rules would pay wrong ({rules.said})")
         origin = Origin("console", command)
         return await self._once(command, terms.data(), lambda: self._session.open_table(terms, origin))
 
@@ -245,6 +286,13 @@ class Terminal:
         """Raise an alert of another part of the terminal, which stands until it is acknowledged."""
         await self._submit(lambda: self._session.raise_alert(code, text, {}, latched=True))
 
+    async def prune(self, base: Base, data: dict[str, Any]) -> None:
+        """Put `base` in the place of the events that it stands for (`journal_base.pruned_data`).
+
+        Raises Halted or Busy.
+        """
+        await self._submit(lambda: self._session.prune_journal(data), partial(self._journal.prune, base))
+
     async def _once(self, command: str, asked: object, decide: Callable[[], list[Entry]]) -> dict[str, Any]:
         """Do a command unless its id was done before; its answer, with `repeated`. Raises IdReused for another one."""
         repeated = False
@@ -264,52 +312,208 @@ class Terminal:
         assert answer is not None
         return answer | {"repeated": repeated}
 
-    async def _submit(self, decide: Callable[[], list[Entry]]) -> list[Event]:
+    async def _submit(
+        self,
+        decide: Callable[[], list[Entry]],
+        write: Callable[[list[Entry], Stamp], list[Event]] | None = None,
+    ) -> list[Event]:
         if self._halted is not None:
             raise Halted(self._halted)
         done: asyncio.Future[list[Event]] = asyncio.get_running_loop().create_future()
         try:
-            self._queue.put_nowait(_Work(decide, done))
+            self._queue.put_nowait(_Work(decide, done, write=write))
         except asyncio.QueueFull:
             raise Busy("too many commands at once; wait a moment") from None
         return await done
 
     # Running
 
-    def connect(self, inputs: TableInputs) -> None:
-        """Read these inputs, once `run` runs."""
-        self._inputs = inputs
+    def connect(self, open_inputs: Callable[[Session], TableInputs]) -> None:
+        """Open the inputs, which `run` then reads. Raises what opening them does."""
+        self._open_inputs = open_inputs
+        self._inputs = open_inputs(self._session)
+
+    def disconnect(self) -> None:
+        """Give the inputs back."""
+        if self._inputs is not None:
+            self._inputs.close()
+            self._inputs = None
+        self._set_live("pending_die", None)
+        self._set_live("box", None)
 
     def begin(self, version: str, configured: dict[str, Any], terms: TableTerms | None) -> None:
-        """Journal the start, before anything else is accepted; open the table under `terms` unless None."""
-        entries = self._session.start(
-            version, configured, key=self._key.public, configuration_hash=self._configuration_hash
+        """Journal the start, before anything else is accepted; open the table under `terms` unless None.
+
+        Where the disk has no room, `run` does so when it has. Raises JournalError.
+        """
+        self._beginning = (version, configured, terms)
+        if self._space.take_reserve() or not self._space.is_short():
+            try:
+                self._tell(self._append_now(self._begin_entries()))
+            except JournalFull:
+                self._go_on_from(self._recover_again())
+            else:
+                self._beginning = None
+                if self._unfit is not None:
+                    self._halt(self._unfit)
+                return
+        if self._session.table is None:
+            raise JournalFull(f"{self._journal.path}: the disk has no room for a journal")
+        self._is_full = True
+        self._halt(DISK_FULL)
+        self._tell([])
+
+    def _begin_entries(self) -> list[Entry]:
+        if self._beginning is None:
+            return []
+        version, configured, terms = self._beginning
+        start = Start(version, configured, terms, self._key.public, self._configuration_hash)
+        found = Found(
+            last=self._last_event(),
+            snapshot_seq=self._snapshot_seq,
+            free_bytes=self._space.free_bytes(),
+            holds_reserve=self._space.take_reserve(),
+            now=self._clock.stamp(),
         )
-        if terms is not None:
-            entries += self._session.open_table(terms, Origin("configuration"))
-        stamp = self._clock.stamp()
-        self._journal.append(self._signed(entries, stamp), stamp)
-        self._committed = self._view()
+        started = start_session(self._session, start, found)
+        self._checks, self._unfit = started.checks, started.unfit
+        return started.entries
+
+    def _last_event(self) -> Event | None:
+        return next(self._journal.events(self._journal.last_seq), None) if self._journal.last_seq else None
 
     async def run(self) -> None:
         """Work until cancelled; then journal the stop."""
-        tasks = [asyncio.create_task(self._work()), asyncio.create_task(self._watch_alerts())]
+        try:
+            while True:
+                if self._is_full:
+                    await self._wait_for_space()
+                with suppress(_DiskFull):
+                    await self._accept()
+        finally:
+            # What is on its way to the disk arrives before the stop is written behind it.
+            self._writer.shutdown()
+            if self._halted in (None, self._unfit):
+                with suppress(JournalError):
+                    events = self._append_now(self._session.stop())
+                    if self._snapshots is not None:
+                        self._snapshots.stop(self._session, self._times, events[-1])
+
+    async def _accept(self) -> None:
+        """Take commands and signals on. Raises _DiskFull, and has then told that nothing is accepted."""
+        work = [self._work(), self._watch_alerts(), self._watch_space(), self._watch_machine(), self._test_hardware()]
         if self._inputs is not None:
-            tasks.append(asyncio.create_task(self._poll(self._inputs)))
+            reader = InputReader(self._inputs, self._look, self._take_in, partial(self._set_live, "node"))
+            work.append(reader.run(lambda: self.version, self._lamps))
+        tasks = [asyncio.create_task(one) for one in work]
         try:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            # What is on its way to the disk arrives before the stop is written behind it.
-            self._writer.shutdown()
-            if self._halted is None:
-                with suppress(JournalError):
-                    stamp = self._clock.stamp()
-                    events = self._journal.append(self._signed(self._session.stop(), stamp), stamp)
-                    if self._snapshots is not None:
-                        self._snapshots.stop(self._session, self._times, events[-1])
+
+    # The machine
+
+    async def _watch_machine(self) -> None:
+        """Journal what happens to the clock and to the link."""
+        while True:
+            quality = self._machine.clock_quality
+            if told := self._machine.look(self._loop_ms()):
+                await self._queue.put(_Work(partial(self._session.machine_seen, told), None))
+            if self._machine.clock_quality != quality:
+                self._announce()
+            await asyncio.sleep(MACHINE_LOOK_S)
+
+    async def _test_hardware(self) -> None:
+        """End the self-test: what it found, once the hardware has said how it is or has had the time to."""
+        if self._checks is None:
+            return
+        until = self._loop.time() + HARDWARE_WAIT_S
+        while not have_answered(self.hardware()) and self._loop.time() < until:
+            await asyncio.sleep(HARDWARE_LOOK_S)
+        checks = [*self._checks, check_hardware(self.hardware())]
+        await self._queue.put(_Work(partial(self._session.machine_seen, [self_test(checks)]), None))
+
+    def _loop_ms(self) -> int:
+        return int(self._loop.time() * 1000)
+
+    # A full disk
+
+    async def _watch_space(self) -> None:
+        """Stop before a write fails, where there is time for it."""
+
+        def stop() -> list[Entry]:
+            raise _DiskFull
+
+        while True:
+            if not await asyncio.to_thread(self._space.take_reserve) and self._space.is_short():
+                # In its turn, so that nothing is on its way to the disk then.
+                with suppress(Halted, Busy):
+                    await self._submit(stop)
+            await asyncio.sleep(SPACE_LOOK_S)
+
+    def _halt_for_space(self) -> None:
+        self._is_full = True
+        self._halt(DISK_FULL)
+        # What was pressed and keyed so far is not to be done later, when nobody expects it any more.
+        while not self._queue.empty():
+            _fail(self._queue.get_nowait(), Halted(DISK_FULL))
+        self._keys_queued = 0
+
+    async def _wait_for_space(self) -> None:
+        """Return when there is room again, or when there is no hope. The stop is recorded as soon as that can be."""
+        self.disconnect()
+        self._space.give_up_reserve()
+        stop_is_recorded = self._beginning is not None
+        try:
+            while self._is_full:
+                if await asyncio.to_thread(self._space.take_reserve):
+                    self._is_full = not await self._write_anew(self._going_on)
+                elif not stop_is_recorded:
+                    stop_is_recorded = await self._write_anew(self._stopping)
+                if self._is_full:
+                    await asyncio.sleep(SPACE_LOOK_S)
+            self._beginning = None
+            if self._open_inputs is not None:
+                self._inputs = self._open_inputs(self._session)
+        except Exception as error:
+            log.exception("work cannot go on after the disk was full")
+            self._is_full = False
+            self._halt(CALL_TECHNICIAN.format(error))
+            return
+        self._halted = self._unfit
+        self._announce()
+
+    def _stopping(self) -> list[Entry]:
+        return self._session.stop_recording("disk_full", self._space.free_bytes())
+
+    def _going_on(self) -> list[Entry]:
+        return self._begin_entries() or self._session.resume_recording(self._space.free_bytes())
+
+    async def _write_anew(self, decide: Callable[[], list[Entry]]) -> bool:
+        """From what is on the disk, write what `decide` says; whether there was room. Raises JournalError."""
+        self._go_on_from(await self._loop.run_in_executor(self._writer, self._recover_again))
+        stamp = self._clock.stamp()
+        try:
+            entries = self._signed(decide(), stamp)
+            events = await self._loop.run_in_executor(self._writer, self._journal.append, entries, stamp)
+        except JournalFull:
+            return False
+        self._tell(events)
+        return True
+
+    def _go_on_from(self, recovered: Recovered) -> None:
+        settings = self._settings
+        self._session, self._times = recovered.session, recovered.times
+        self._snapshot_seq = recovered.snapshot_seq
+        self._watch = AlertWatch(settings.grace, settings.reserve, settings.dice_rules, settings.wiring)
+
+    # Writing
+
+    def _append_now(self, entries: list[Entry]) -> list[Event]:
+        stamp = self._clock.stamp()
+        return self._journal.append(self._signed(entries, stamp), stamp)
 
     def _signed(self, entries: list[Entry], stamp: Stamp) -> list[Entry]:
         """The entries, with a checkpoint behind them when one is due: in one commit, so none is ever missing."""
@@ -335,10 +539,14 @@ class Terminal:
             except (Refused, IdReused) as refused:
                 _fail(work, refused)
                 continue
+            except _DiskFull:
+                self._halt_for_space()
+                _fail(work, Halted(DISK_FULL))
+                raise
             except Exception as error:
                 # A fault of this program: the session may have been left half changed, and only a restart is sure.
                 log.exception("a step or a signal could not be taken on")
-                self._halt(f"fault in the program: {error}")
+                self._halt(CALL_TECHNICIAN.format(f"fault in the program: {error}"))
                 _fail(work, Halted(str(error)))
                 continue
             used = self._used_die
@@ -347,17 +555,20 @@ class Terminal:
                 stamp = self._clock.stamp()
                 try:
                     append = loop.run_in_executor(
-                        self._writer, self._journal.append, self._signed(entries, stamp), stamp
+                        self._writer, work.write or self._journal.append, self._signed(entries, stamp), stamp
                     )
                     # Shielded: being told to end does not take back what is on its way to the disk.
                     events = await asyncio.shield(append)
+                except JournalFull:
+                    self._halt_for_space()
+                    _fail(work, Halted(DISK_FULL))
+                    raise _DiskFull from None
                 except Exception as error:
                     # The session is ahead of the disk now, whatever the reason: only a restart puts that right.
                     log.exception("the journal cannot be written")
-                    self._halt(f"the journal cannot be written: {error}")
+                    self._halt(CALL_TECHNICIAN.format(f"the journal cannot be written: {error}"))
                     _fail(work, Halted(str(error)))
                     continue
-                self._clock_quality = stamp.clock
             self._tell(events)
             for received in (work.received, used):
                 if received is not None and self._inputs is not None:
@@ -370,6 +581,8 @@ class Terminal:
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             self._times.note(event)
+            if event.type == "self_test":
+                self._self_test, self._checks = event.data | {"wall": event.wall}, None
         self._committed = self._view()
         self._announce()
         if events:
@@ -390,7 +603,7 @@ class Terminal:
         self._changed = asyncio.Event()
 
     def _halt(self, reason: str) -> None:
-        self._halted = f"Nothing is accepted any more. Call a technician. ({reason})"
+        self._halted = reason
         self._announce()
 
     def _set_live(self, name: str, value: Any) -> None:
@@ -405,62 +618,31 @@ class Terminal:
         self._loop.call_soon_threadsafe(self._look.set)
 
     def hardware(self) -> dict[str, Any]:
-        """What the hardware page shows: every input and lamp, the node and its line."""
-        if self._inputs is None:
-            return {"pin_library": None, "inputs": [], "lamps": [], "node": {"state": "none"}}
-        view = self._inputs.hardware()
+        """What the hardware page shows: every input and lamp, the node and its line, the self-test of this start."""
+        view: dict[str, Any] = {"pin_library": None, "inputs": [], "lamps": [], "node": {"state": "none"}}
+        if self._inputs is not None:
+            view = self._inputs.hardware()
+        view["self_test"] = self._self_test
         for lamp in view["lamps"]:
             lamp["meaning"] = lamps.MEANINGS[lamp["name"]]
         return view
 
-    async def _poll(self, inputs: TableInputs) -> None:
-        """Look at the inputs whenever something may have changed, and at a steady pace for what no edge told of."""
-        clock = self._loop.time
-        started = clock()
-        lamps_shown = -1
-        fileno: int | None = None
-        try:
-            while True:
-                self._look.clear()
-                for received in inputs.poll(int(clock() * 1000)):
-                    if received.origin.endswith(DICE_KEYS):
-                        self._keys_queued += 1
-                    await self._queue.put(_Work(partial(self._decide, received), None, received))
-                fileno = self._follow_line(fileno, inputs.node_fileno())
-                self._note_node(inputs.node_state, clock() - started)
-                if self.version != lamps_shown:
-                    lamps_shown = self.version
-                    inputs.set_lamps(lamps.lit(self._committed, self._live["box"], self._live["pending_die"]))
-                await asyncio.sleep(LOOK_MIN_S)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(inputs.pace_ms / 1000):
-                        await self._look.wait()
-        finally:
-            self._follow_line(fileno, None)
+    async def _take_in(self, received: Received) -> None:
+        if received.origin.endswith(DICE_KEYS):
+            self._keys_queued += 1
+        await self._queue.put(_Work(partial(self._decide, received), None, received))
 
-    def _follow_line(self, former: int | None, current: int | None) -> int | None:
-        """Look when the node says something; its descriptor changes when the port is opened anew."""
-        if former != current:
-            if former is not None:
-                self._loop.remove_reader(former)
-            if current is not None:
-                self._loop.add_reader(current, self._look.set)
-        return current
-
-    def _note_node(self, state: str, running_s: float) -> None:
-        if state == "offline" and not self._node_met and running_s < NODE_GREETING_S:
-            state = "connecting"
-        self._node_met = self._node_met or state == "online"
-        self._set_live("node", {"state": state})
+    def _lamps(self) -> dict[str, bool]:
+        return lamps.lit(self._committed, self._live["box"], self._live["pending_die"])
 
     def _look_for_alerts(self) -> list[Entry]:
-        return self._watch.look(self._session, int(self._loop.time() * 1000))
+        return self._watch.look(self._session, self._loop_ms())
 
     async def _watch_alerts(self) -> None:
         """Raise and clear alerts, in order with everything else that the session takes on."""
 
         while True:
-            if self._halted is None and self._watch.wants(self._session, int(self._loop.time() * 1000)):
+            if self._halted is None and self._watch.wants(self._session, self._loop_ms()):
                 with suppress(Halted, Busy):
                     await self._submit(self._look_for_alerts)
             await asyncio.sleep(WATCH_S)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from device.event import INTEGER_MAX
+from device.event import INTEGER_MAX, BadEvent, parse
 
 # One message is far below the 1 MiB that a NATS server takes by default, even once it is base64 in an answer.
 PACK_EVENTS_MAX: Final = 256
@@ -108,13 +108,27 @@ def read_log_end(sequence: int, payload: bytes) -> LogEnd:
     return LogEnd(sequence, seq, line)
 
 
-def fence_reason(log: LogEnd, own_last_seq: int, own_line: str | None) -> str | None:
+def lost_pruned_reason(log: LogEnd, pruned_seq: int) -> str | None:
+    """Say why `log` cannot be continued where it ends before event `pruned_seq`, the last that is not here any more."""
+    if (log != EMPTY_LOG and log.seq == 0) or log.seq >= pruned_seq:
+        return None
+    return (
+        f"the central log ends at event {log.seq}, but events 1 to {pruned_seq} of this table were pruned here after "
+        f"delivery: events {log.seq + 1} to {pruned_seq} were lost there and cannot be sent again; bring the central "
+        "log back from its backup"
+    )
+
+
+def fence_reason(log: LogEnd, own_last_seq: int, own_line: str | None, own_hash: str | None = None) -> str | None:
     """Say why this unit must not write to `log`, or None if the log is a beginning of its own journal.
 
-    `own_line` is the journal's event with the log's last `seq`. Each event holds the hash of the one before,
-    so one equal event means that all before it are equal as well.
+    `own_line` is the journal's event with the log's last `seq`; `own_hash`, in its place, the hash of that event where
+    it is the last that was pruned. Each event holds the hash of the one before, so one equal event means that all
+    before it are equal as well.
     """
     if log == EMPTY_LOG:
+        return None
+    if own_hash is not None and own_line is None and _hash_of(log.line) == own_hash:
         return None
     if log.seq == 0:
         found = "the last message under this table's name in the central log is not a journal event"
@@ -128,6 +142,14 @@ def fence_reason(log: LogEnd, own_last_seq: int, own_line: str | None) -> str | 
     else:
         return None
     return f"{found}: another unit reports under this table's name, or this unit's journal was replaced"
+
+
+def _hash_of(line: str) -> str | None:
+    """The hash of the event in a line, None where it is none that was sealed right."""
+    try:
+        return parse(line).hash
+    except BadEvent:
+        return None
 
 
 class Backoff:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from drivers.bet_status_decoder import BetStatusDecoder
+from drivers.closure_decoder import ClosureDecoder, door_decoder, lid_decoder
 from drivers.dice_keys_decoder import DiceKeysDecoder
 from drivers.node_link import LinkEvent, NodeDown, NodeTime, NodeUp, Noisy, Quiet, Report, ReportsDropped
 from drivers.puck_decoder import PuckDecoder
-from drivers.reserve_decoder import ReserveDecoder
 from drivers.signals import (
     BoxPicked,
     DiceEntryAbandoned,
@@ -194,7 +194,9 @@ class NodeSignals:
         if group == "bet_status":
             return BetStatusDecoder(settle_ms=0, pick_ms=timing.pick_ms, stuck_ms=timing.stuck_ms)
         if group == "reserve":
-            return ReserveDecoder(settle_ms=0)
+            return lid_decoder(settle_ms=0)
+        if group == "door":
+            return door_decoder(settle_ms=0)
         if group == "slots":
             return SlotsDecoder(self._wiring.group("slots"), settle_ms=0)
         assert group == "dice_keys"
@@ -223,7 +225,7 @@ class NodeSignals:
             group.known_down.clear()
             for name in group.levels:
                 group.levels[name] = event.levels.get(self._wiring.pins[name].number, False)
-            # A puck, a lid or a die in its place that is found otherwise has changed; what a button did is gone.
+            # A puck, a lid, a door or a die that is found otherwise has changed; what a button did is gone.
             if group.name in ("bet_status", "dice_keys"):
                 group.decoder = self._new_decoder(group.name)
         return received
@@ -279,7 +281,7 @@ class NodeSignals:
         decoder = group.decoder
         if isinstance(decoder, PuckDecoder) and at_start and not decoder.started:
             return decoder.start(self._time_ms, active)
-        assert isinstance(decoder, PuckDecoder | BetStatusDecoder | ReserveDecoder | SlotsDecoder)
+        assert isinstance(decoder, PuckDecoder | BetStatusDecoder | ClosureDecoder | SlotsDecoder)
         return decoder.feed(self._time_ms, active)
 
     def _start_dice_keys(self, group: _Group) -> list[Received]:

@@ -81,6 +81,20 @@ class ReserveClosed:
 
 
 @dataclass(frozen=True)
+class DoorOpened:
+    """The cabinet's door is open."""
+
+    initial: bool
+
+
+@dataclass(frozen=True)
+class DoorClosed:
+    """The cabinet's door is shut."""
+
+    initial: bool
+
+
+@dataclass(frozen=True)
 class SlotsSeen:
     """Which places of the reserve hold a die, by number; told at start and at every change."""
 
@@ -221,6 +235,8 @@ Signal = (
     | BetStatusKeyed
     | ReserveOpened
     | ReserveClosed
+    | DoorOpened
+    | DoorClosed
     | SlotsSeen
     | DieKeyed
     | DiceKeyed

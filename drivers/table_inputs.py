@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from drivers.bet_status_decoder import BetStatusDecoder
+from drivers.closure_decoder import ClosureDecoder, door_decoder, lid_decoder
 from drivers.dice_keys_decoder import DiceKeyContacts, DiceKeysDecoder
 from drivers.header import HeaderInputs, HeaderLamps, pin_library
 from drivers.node_link import NodeLink
 from drivers.node_signals import NodeSignals, Received, ReportId
 from drivers.puck_decoder import PuckDecoder
-from drivers.reserve_decoder import ReserveDecoder
 from drivers.signals import EdgeLost, InputAvailable, InputFreed, InputStuck, InputUnavailable, Signal
 from drivers.slots_decoder import SlotsDecoder
 from drivers.wiring import GROUPS, INPUTS, LAMPS, Wiring, group_of
@@ -32,7 +32,7 @@ __all__ = ["IDLE_LOOK_MS", "PACE_MS", "Received", "TableInputs"]
 PACE_MS = 5
 IDLE_LOOK_MS = 25
 
-_HeaderDecoder = PuckDecoder | BetStatusDecoder | ReserveDecoder | SlotsDecoder | DiceKeyContacts
+_HeaderDecoder = PuckDecoder | BetStatusDecoder | ClosureDecoder | SlotsDecoder | DiceKeyContacts
 
 
 class TableInputs:
@@ -89,7 +89,9 @@ class TableInputs:
         if group == "bet_status":
             return BetStatusDecoder(settle_ms=timing.button_settle_ms, pick_ms=timing.pick_ms, stuck_ms=timing.stuck_ms)
         if group == "reserve":
-            return ReserveDecoder(settle_ms=timing.lid_settle_ms)
+            return lid_decoder(timing.lid_settle_ms)
+        if group == "door":
+            return door_decoder(timing.lid_settle_ms)
         if group == "slots":
             return SlotsDecoder(self._wiring.group("slots"), settle_ms=timing.slot_settle_ms)
         assert group == "dice_keys"

@@ -31,21 +31,22 @@ from drivers.wiring import BUTTONS, DEFAULT_PINS, DICE_KEYS, GROUPS, SLOTS, Pin,
 
 TABLE = "table.json"
 
-# What a virtual table is wired to where nothing is configured: all of the default, and six dice in the reserve.
+# What a virtual table is wired to where nothing is configured: all of the default, six dice in the reserve, a door.
 DEMO_PINS: Mapping[str, Pin] = {
     **DEFAULT_PINS,
     **{name: Pin("node", pin) for name, pin in zip(SLOTS[:6], range(16, 22), strict=True)},
+    "door": Pin("node", 22),
 }
 
 log = logging.getLogger(__name__)
 
 
 class VirtualTable:
-    """Pucks, buttons, lid, slots and dice keys on the pins that `wiring` names, of the header and of the node.
+    """Pucks, buttons, lid, slots, door and dice keys on the pins that `wiring` names, of the header and of the node.
 
-    Pucks, lid and slots stay as they were left, in `folder`, when a program starts again; a new table, and one whose
-    file cannot be read, has its pucks off, the lid shut and a die in every slot. Faults end with the program.
-    `now_ms` is the time in which contacts bounce. Raises OSError when there can be no such folder.
+    Pucks, lid, slots and door stay as they were left, in `folder`, when a program starts again; a new table, and one
+    whose file cannot be read, has its pucks off, lid and door shut and a die in every slot. Faults end with the
+    program. `now_ms` is the time in which contacts bounce. Raises OSError when there can be no such folder.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class VirtualTable:
         self._now_ms = now_ms
         self._pucks: dict[PuckNumber, tuple[Position | None, Face]] = {1: ("off", "off"), 2: ("off", "off")}
         self._shut = True
+        self._door_shut = True
         self._occupied = dict.fromkeys(SLOTS, True)
         self._faults: dict[tuple[str, str | None], LineFault] = {}
         self._node_pins = wiring.inputs("node")
@@ -101,6 +103,13 @@ class VirtualTable:
     def set_lid(self, *, shut: bool) -> None:
         """Shut or open the lid of the dice reserve."""
         self._shut = shut
+        self._changed()
+
+    def set_door(self, *, shut: bool) -> None:
+        """Shut or open the cabinet's door. ValueError: it has no switch."""
+        if not self.has_door:
+            raise ValueError("there is no switch at a door")
+        self._door_shut = shut
         self._changed()
 
     def set_slot(self, slot: int, *, occupied: bool) -> None:
@@ -203,8 +212,13 @@ class VirtualTable:
         """Whether the table has two pucks."""
         return self._wired(2)
 
+    @property
+    def has_door(self) -> bool:
+        """Whether the cabinet's door has a switch."""
+        return "door" in self._contacts
+
     def state(self) -> dict[str, Any]:
-        """Pucks {"position", "face"} (the second one None where there is none), lid, slots and lamps by name."""
+        """Pucks {"position", "face"} (the second one None where there is none), lid, slots, door and lamps by name."""
         self.advance()
         lamps = {}
         for name, number in self.wiring.lamps("header").items():
@@ -215,6 +229,7 @@ class VirtualTable:
             "puck": pucks[1],
             "second_puck": pucks[2] if self.has_second_puck else None,
             "lid": "closed" if self._shut else "open",
+            "door": None if not self.has_door else "closed" if self._door_shut else "open",
             "slots": [self._occupied[f"slot_{slot}"] for slot in self.slots],
             "lamps": {**lamps, **node_lamps(self._folder, wiring=self.wiring)},
         }
@@ -237,22 +252,26 @@ class VirtualTable:
         try:
             left = json.loads(path.read_bytes())
             pucks = {number: (left[name]["position"], left[name]["face"]) for number, name in _PUCKS.items()}
-            shut, occupied = left["shut"], left["slots"]
+            # A table that was left by a version without a door has it shut.
+            shut, occupied, door_shut = left["shut"], left["slots"], left.get("door_shut", True)
             fit = (
                 all(_is_place(position) and face in ("on", "off") for position, face in pucks.values())
                 and type(shut) is bool
+                and type(door_shut) is bool
                 and [type(one) for one in occupied] == [bool] * len(SLOTS)
             )
         except (OSError, ValueError, RecursionError, TypeError, KeyError):
             fit = False
         if not fit:
-            log.warning("%s does not say where pucks, lid and dice are; they are put where a new table has them", path)
+            log.warning("%s does not say how pucks, lid, door and dice are; they are as a new table has them", path)
             return
         self._pucks, self._shut, self._occupied = pucks, shut, dict(zip(SLOTS, occupied, strict=True))
+        self._door_shut = door_shut
 
     def _changed(self) -> None:
         pucks = {_PUCKS[number]: {"position": at, "face": face} for number, (at, face) in self._pucks.items()}
-        left = {**pucks, "shut": self._shut, "slots": list(self._occupied.values())}
+        slots = list(self._occupied.values())
+        left = {**pucks, "shut": self._shut, "door_shut": self._door_shut, "slots": slots}
         new = self._folder / f"{TABLE}.new"
         with new.open("w") as file:
             json.dump(left, file)
@@ -264,7 +283,7 @@ class VirtualTable:
 
     def _pull(self) -> None:
         now_ms = self._now_ms()
-        closed = {"lid": self._shut, **self._occupied}
+        closed = {"lid": self._shut, "door": self._door_shut, **self._occupied}
         for number, group in _PUCKS.items():
             position, face = self._pucks[number]
             for place, name in zip(POSITIONS, GROUPS[group], strict=True):

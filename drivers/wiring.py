@@ -2,8 +2,9 @@
 
 Inputs: `puck_4` ... `puck_10`, `puck_off` and the same seven as `second_puck_...` on a long table; the box buttons
 `box_4` ... `box_10` and the status buttons `on`, `off`, `buy`, `lay`; `dice_key_1` ... `dice_key_6`; `lid`; `slot_1`
-... `slot_8`, one for each place where a die of the reserve lies. Lamps: `lamp_` and the name of the button or dice key
-that it lights. A pin is written `gpio:17` (BCM number, on the header) or `node:3` (GP number, on the node's Pico).
+... `slot_8`, one for each place where a die of the reserve lies; `door`, of the cabinet. Lamps: `lamp_` and the name of
+the button or dice key that it lights. A pin is written `gpio:17` (BCM number, on the header) or `node:3` (GP number, on
+the node's Pico).
 """
 
 import re
@@ -33,6 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "dice_keys": DICE_KEYS,
     "reserve": ("lid",),
     "slots": SLOTS,
+    "door": ("door",),
 }
 INPUTS: tuple[str, ...] = tuple(name for names in GROUPS.values() for name in names)
 LAMPS = tuple(f"lamp_{name}" for name in (*BUTTONS, *DICE_KEYS))
@@ -103,6 +105,7 @@ class Timing:
             "dice_keys": self.dice_key_settle_ms,
             "reserve": self.lid_settle_ms,
             "slots": self.slot_settle_ms,
+            "door": self.lid_settle_ms,
         }[group]
 
 

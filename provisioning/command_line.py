@@ -7,7 +7,13 @@ from pathlib import Path
 from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
 from provisioning.dice_commands import add_dice_command
-from provisioning.journal_commands import export_checkpoint, export_events, export_scenario, verify_journal
+from provisioning.journal_commands import (
+    export_checkpoint,
+    export_events,
+    export_scenario,
+    show_events,
+    verify_journal,
+)
 from provisioning.node_commands import add_node_command
 from provisioning.rules_commands import check_file, show_edges, show_limits, show_pay_table
 from provisioning.run import run
@@ -64,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(start=lambda chosen: settle(chosen.files, chosen.rules))
 
-    journal = commands.add_parser("journal", help="verify a table's journal, take a checkpoint, or export it")
+    journal = commands.add_parser("journal", help="verify a table's journal, take a checkpoint, show or export it")
     actions = journal.add_subparsers(required=True, metavar="ACTION")
     action = actions.add_parser("verify", help="check every event, the hash chain and the table's signatures")
     _add_data(action)
@@ -84,6 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     action = actions.add_parser("checkpoint", help="write the last checkpoint, to be kept away from the table")
     _add_data(action)
     action.set_defaults(start=lambda chosen: export_checkpoint(chosen.data))
+    action = actions.add_parser("show", help="the latest events, a line each")
+    _add_data(action)
+    action.add_argument("--last", type=_count, default=40, metavar="N", help="how many of them (default: 40)")
+    action.set_defaults(start=lambda chosen: show_events(chosen.data, chosen.last))
     action = actions.add_parser("export", help="write the events as JSON lines, or a session as a scenario file")
     _add_data(action)
     action.add_argument("--scenario", action="store_true", help="write a session as a scenario file")
@@ -154,6 +164,12 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, default=DATA, metavar="DIR", help="the table's data folder (default: data)"
     )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError("must be a whole number, 1 or more")
+    return int(text)
 
 
 def _port(text: str) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 from device.alert_conditions import GraceTimes
 from device.dice_control import dice_rules
 from device.dice_control.reserve_conditions import ReserveTimes
+from device.nats_log import check_servers
 from device.session import TableTerms
 from device.settings import Settings, UplinkSettings
-from device.uplink import check_servers
 from drivers.virtual_table import DEMO_PINS
 from drivers.wiring import DEFAULT_PINS, INPUTS, LAMPS, SLOTS, Pin, Timing, Wiring, parse_pin
 from engine_lite import rule_sets
@@ -30,7 +30,7 @@ _VISIBLE = re.compile(r"[^\x00-\x1f\x7f]+")
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("site", "name", "rules", "options", "unit", "min", "max"),
     "console": ("host", "port"),
-    "uplink": ("servers", "stream"),
+    "uplink": ("servers", "stream", "retention_days"),
     "hardware": ("pins", "node"),
     "wiring": (*INPUTS, *LAMPS),
     "timing": tuple(time.name for time in fields(Timing)),
@@ -39,7 +39,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
 }
 _SIGNALS = (
     "puck_4 to puck_10 and puck_off, the same with second_puck, box_4 to box_10, on, off, buy, lay, dice_key_1 to "
-    "dice_key_6, lid, slot_1 to slot_8, and lamp_ with the name of a button or dice key"
+    "dice_key_6, lid, slot_1 to slot_8, door, and lamp_ with the name of a button or dice key"
 )
 # A path, or the serial number that a node's USB port tells.
 _NODE = re.compile(rf"/{_VISIBLE.pattern}|usb:[!-~]{{1,64}}")
@@ -76,6 +76,7 @@ class Configuration:
     port: int | None = None
     servers: tuple[str, ...] | None = None
     stream: str = "CRAPS"
+    retention_days: int = 180
     pins: str | None = None
     node: str | None = None
     wiring: Wiring = field(default_factory=Wiring)
@@ -131,6 +132,7 @@ def settings(
         host=host,
         port=port if port is not None else given.port if given.port is not None else 8080,
         uplink=uplink,
+        retention_days=given.retention_days,
         pin_library=given.pins or "mock",
         node_port=node_port,
         wiring=_wiring_in_force(given),
@@ -216,6 +218,8 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"uplink.servers: {error}") from None
     if "stream" in uplink:
         said["stream"] = _text(uplink, "uplink", "stream", _NAME, "1 to 32 letters, digits, - or _")
+    if "retention_days" in uplink:
+        said["retention_days"] = _whole(uplink, "uplink", "retention_days", 1, 36_500)
     if "pins" in hardware:
         if hardware["pins"] not in PIN_LIBRARIES:
             raise ConfigurationError(f"hardware.pins must be one of {', '.join(PIN_LIBRARIES)}")

@@ -1,4 +1,4 @@
-"""`boxman journal`: verify a table's journal, take a checkpoint away, and export events or scenarios."""
+"""`boxman journal`: verify a table's journal, take a checkpoint away, show events, and export events or scenarios."""
 
 import asyncio
 import os
@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from device.assembly import DELIVERY_FILE
 from device.central_comparison import CentralUnreadable, ComparisonResult, compare_with_central
 from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Checkpoint, parse_checkpoint
 from device.data_folder import JOURNAL_FILE_NAME
 from device.event import canonical
 from device.journal import JournalError, JournalReader
 from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
+from device.nats_log import NatsSystem, check_servers
 from device.scenario_export import ExportedSession, sessions
-from device.startup import DELIVERY_FILE
 from device.table_key import KEY_FILE_NAME, TableKeyError, read_table_key
-from device.uplink import TARGET, check_servers
 from device.uplink_protocol import subject
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.journal_text import event_lines
 from provisioning.json_file import JsonFileError, read_json_file
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import write_utf8
@@ -99,7 +100,12 @@ def _complaint_of_central(data: Path, compared: ComparisonResult, delivered_seq:
 def _good_news(
     result: VerificationResult, checkpoint: Checkpoint | None, compared: ComparisonResult | None
 ) -> Iterator[str]:
-    yield f"{result.last_seq} events, unbroken; the last hash is {result.last_hash}"
+    if result.pruned_seq:
+        pruned, first = result.pruned_seq, result.pruned_seq + 1
+        yield f"events 1 to {pruned} were pruned after delivery, signed base; what remains begins with event {first}"
+        yield f"{result.last_seq - pruned} events, unbroken; the last hash is {result.last_hash}"
+    else:
+        yield f"{result.last_seq} events, unbroken; the last hash is {result.last_hash}"
     signed = (
         f"signed up to event {result.signed_seq} with the key {result.key}" if result.signed_seq else "not signed yet"
     )
@@ -113,7 +119,11 @@ def _good_news(
     if checkpoint is not None:
         yield f"nothing was cut off or changed up to event {checkpoint.seq}, as the checkpoint proves"
     if compared is not None:
-        yield f"the central log holds events 1 to {compared.central_seq}, each the same"
+        if result.pruned_seq:
+            yield f"events 1 to {result.pruned_seq} of the central log, which were pruned here, lead to the base"
+            yield f"the central log goes on to event {compared.central_seq}, each the same"
+        else:
+            yield f"the central log holds events 1 to {compared.central_seq}, each the same"
         if waiting := compared.journal_seq - compared.central_seq:
             yield f"{waiting} events are not in the central log yet"
 
@@ -154,7 +164,7 @@ def _delivered_seq(path: Path) -> int:
     access = "mode=ro" if takes_files else "mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{access}", uri=True)) as database:
-            row = database.execute("SELECT seq FROM delivered WHERE target = ?", (TARGET,)).fetchone()
+            row = database.execute("SELECT seq FROM delivered WHERE target = ?", (NatsSystem.name,)).fetchone()
     except sqlite3.Error as error:
         print(f"boxman: {path}: cannot be read ({error}), so it is not held against the journal", file=sys.stderr)
         return 0
@@ -194,10 +204,21 @@ def export_checkpoint(data: Path) -> int:
     return 0
 
 
+def show_events(data: Path, count: int) -> int:
+    """The last `count` events, a line each, to be read by people."""
+    write_data()
+    with journal_reader(data) as reader:
+        for event in reader.events(max(1, reader.last_seq - count + 1)):
+            for line in event_lines(event):
+                print(line)
+    return 0
+
+
 def export_events(data: Path) -> int:
     """Every event as one line of JSON, as it stands in the journal."""
     write_data()
     with journal_reader(data) as reader:
+        tell_of_pruned(reader)
         for event in reader.events():
             print(event.line())
     return 0
@@ -207,9 +228,11 @@ def export_scenario(data: Path, session: int | None) -> int:
     """One session as a scenario file; `session` counts from 1, None is the latest."""
     write_data()
     with journal_reader(data) as reader:
+        is_pruned = tell_of_pruned(reader)
         chosen, count = _choose(sessions(reader.events()), session)
     if chosen is None:
-        raise CommandFailed(f"there is no session {session}; the journal holds {count}" if count else "no session yet")
+        none = "no session begins in what is left of the journal" if is_pruned else "no session yet"
+        raise CommandFailed(f"there is no session {session}; the journal holds {count}" if count else none)
     name = chosen.scenario["rules"]
     if name not in rule_sets.NAMES or rule_sets.load(name) != chosen.rule_set:
         print(
@@ -219,6 +242,19 @@ def export_scenario(data: Path, session: int | None) -> int:
         )
     print(_layout(chosen))
     return 0
+
+
+def tell_of_pruned(reader: JournalReader) -> bool:
+    """Say where the journal begins, when that is not with event 1; whether it is so."""
+    base = reader.base()
+    if base is None:
+        return False
+    print(
+        f"boxman: {reader.path}: events 1 to {base.seq} were pruned after delivery; the journal begins with event "
+        f"{base.seq + 1}",
+        file=sys.stderr,
+    )
+    return True
 
 
 def write_data() -> None:

@@ -10,15 +10,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from device.assembly import StartError
 from device.data_folder import DataFolderError, open_data_folder
 from device.journal import JournalError
 from device.settings import UplinkSettings
-from device.startup import StartError, listen, run_terminal
+from device.startup import listen, run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
 from drivers.virtual_node import NODE, node_command
@@ -122,13 +123,18 @@ class _VirtualNode:
         self._process = self._started()
 
     def _started(self) -> "subprocess.Popen[bytes]":
+        # One that was killed, now or in a former run, leaves its port's link, whose number may be anyone's by now.
+        link = self._folder / NODE
+        if link.is_symlink():
+            with suppress(OSError):
+                link.unlink()
         self._words.seek(0)
         self._words.truncate()
         command = node_command(self._folder, with_parent=True)
         return subprocess.Popen(command, stderr=self._words, start_new_session=True)
 
     def look_after(self) -> None:
-        """Start it anew when it has ended; its port's link first goes, since the number may be anyone's by now.
+        """Start it anew when it has ended.
 
         One that cannot start ends every time it is started: why is said once, and again when it is another reason.
         """
@@ -139,9 +145,6 @@ class _VirtualNode:
         if reason and reason != self._said:
             self._said = reason
             log.warning("%s", reason)
-        link = self._folder / NODE
-        if link.is_symlink():
-            link.unlink(missing_ok=True)
         self._process = self._started()
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from typing import Literal
 from drivers.wiring import INPUTS, LAMPS, Board, Pin, Wiring, group_of
 
 Rail = Literal["GND", "3.3 V", "5 V", "24 V"]
-Kind = Literal["puck sensor", "button", "lid", "slot", "lamp"]
+Kind = Literal["puck sensor", "button", "lid", "slot", "door", "lamp"]
 
 PIN_MV = 3_300
 # What the pins of one board may give together.
@@ -35,6 +35,7 @@ _KINDS: dict[str, Kind] = {
     "dice_keys": "button",
     "reserve": "lid",
     "slots": "slot",
+    "door": "door",
 }
 # Resistors are made in these steps of a decade (IEC 60063, E12).
 _E12 = (10, 12, 15, 18, 22, 27, 33, 39, 47, 56, 68, 82)
@@ -99,8 +100,8 @@ PARTS = (
         open_part="hall_switch",
     ),
     Part("push_button", "Push button, contact closes when pressed", ("button",), ("GND",)),
-    Part("micro_switch", "Lever micro switch, contact closes when pressed", ("lid", "slot"), ("GND",)),
-    Part("reed_switch", "Reed switch with magnet, closes near it", ("lid",), ("GND",)),
+    Part("micro_switch", "Lever micro switch, contact closes when pressed", ("lid", "slot", "door"), ("GND",)),
+    Part("reed_switch", "Reed switch with magnet, closes near it", ("lid", "door"), ("GND",)),
     Part(
         "reflective_sensor",
         "Reflective sensor, NPN open collector, on when it sees a die, for 5 V",
@@ -129,6 +130,7 @@ _DEFAULTS: dict[Kind, str] = {
     "button": "push_button",
     "lid": "micro_switch",
     "slot": "micro_switch",
+    "door": "reed_switch",
     "lamp": "led",
 }
 

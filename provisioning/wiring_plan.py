@@ -35,6 +35,7 @@ _CONNECTORS = {
     "dice_key_lamps": ("X6", "Lamps of the dice keys"),
     "reserve": ("X7", "Lid of the dice reserve"),
     "slots": ("X8", "Slots of the dice reserve"),
+    "door": ("X9", "Door of the cabinet"),
 }
 _LOOMS: Mapping[str, Sequence[str]] = {
     **GROUPS,

@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from device.checkpoint import sign
+from device.clock import Clock
+from device.disk_space import DiskSpace, SpaceLimits
 from device.event import GENESIS_HASH, Event, Stamp, parse, seal
+from device.event_times import EventTimes
 from device.journal import Journal, JournalReader
+from device.recovery import Recovered
+from device.session import Session
+from device.settings import Settings
 from device.table_key import TableKey
+from device.terminal import Terminal
 
 STAMP = Stamp("boot-1", 5, "2026-11-29T22:10:56.123Z", "synced")
 KEY = TableKey(bytes(range(32)))
@@ -100,3 +107,25 @@ def changed(event: Event, **fields: Any) -> Event:
 def lines_of(events: Sequence[Event]) -> list[str]:
     """Their canonical lines, each checked."""
     return [parse(event.line()).line() for event in events]
+
+
+def replayed(journal: Journal) -> Recovered:
+    """What a journal leads to, without a snapshot."""
+    session, times = Session(), EventTimes()
+    for event in journal.events():
+        session.replay(event.seq, event.type, event.data)
+        times.note(event)
+    return Recovered(session, times, 0)
+
+
+def terminal_on(journal: Journal, settings: Settings, key: TableKey, clock: Clock | None = None) -> Terminal:
+    """A terminal that goes on from a journal; its start is not journaled yet."""
+    return Terminal(
+        replayed(journal),
+        journal,
+        clock if clock is not None else Clock(),
+        settings,
+        key,
+        space=DiskSpace(journal.path.parent, SpaceLimits(reserve=4096, stop=0, resume=0)),
+        recover_again=lambda: replayed(journal),
+    )

@@ -36,7 +36,7 @@ _WON_AND_LOST: tuple[dict[str, Any], ...] = (
 )
 
 
-def lengthen(path: Path, session: Session, key: TableKey, events: int) -> int:
+def lengthen(path: Path, session: Session, key: TableKey, events: int, stamp: Stamp = _STAMP) -> int:
     """Append at least so many events to the closed journal that `session` is the state of; how many it then holds.
 
     The session must be between two hands, with no bets on the layout. Nothing is flushed for each commit.
@@ -50,7 +50,7 @@ def lengthen(path: Path, session: Session, key: TableKey, events: int) -> int:
         ((kind, data),) = session.command(step, Origin("console", _COMMAND))
         hand.append((kind, data | {"number": _ROLL_NUMBER} if kind == "roll" else data))
     assert session.table.layout() == 0
-    rows = _rows(last, hand, rolls, key, events)
+    rows = _rows(last, hand, rolls, key, events, stamp)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous=OFF")
         written = last.seq
@@ -64,11 +64,13 @@ def lengthen(path: Path, session: Session, key: TableKey, events: int) -> int:
     return written
 
 
-def _rows(last: Event, hand: list[Entry], rolls: int, key: TableKey, events: int) -> Iterator[tuple[int, str]]:
+def _rows(
+    last: Event, hand: list[Entry], rolls: int, key: TableKey, events: int, stamp: Stamp
+) -> Iterator[tuple[int, str]]:
     """(seq, line) of each event; the line in the form of `Event.line`."""
     shapes: list[tuple[bool, str, str, str]] = []
     for kind, data in hand:
-        line = seal(last.table, last.seq + 1, _STAMP, kind, data, last.hash).line()
+        line = seal(last.table, last.seq + 1, stamp, kind, data, last.hash).line()
         place = line.index(',"hash":"')
         tail = line[place + len(',"hash":"') + 64 + 1 :]
         prev = f'"prev":"{last.hash}","seq":{last.seq + 1},'
@@ -82,7 +84,7 @@ def _rows(last: Event, hand: list[Entry], rolls: int, key: TableKey, events: int
     while number < events:
         if seq - signed + len(hand) >= CHECKPOINT_EVENTS:
             data = sign(key, last.table, seq, previous).data()
-            checkpoint = seal(last.table, seq + 1, _STAMP, CHECKPOINT, data, previous)
+            checkpoint = seal(last.table, seq + 1, stamp, CHECKPOINT, data, previous)
             seq, previous = checkpoint.seq, checkpoint.hash
             signed = seq
             yield seq, checkpoint.line()

@@ -15,6 +15,8 @@ from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from device.delivery_record import DeliveryRecord
+from device.journal_base import Base
+from device.nats_log import NatsSystem
 from device.uplink import Uplink, UplinkStatus
 from provisioning.central_server import STREAM
 
@@ -70,6 +72,8 @@ class FakeJournal:
         self._padding = "x" * padding_bytes
         self._last_hash = "0" * 64
         self.lines: list[str] = []
+        # What stands for those that were pruned.
+        self.base: Base | None = None
         self.append(events)
 
     def append(self, count: int = 1) -> None:
@@ -91,7 +95,8 @@ class FakeJournal:
             self.lines.append(_canonical(event | {"hash": self._last_hash}))
 
     def read(self, first: int, limit: int) -> list[str]:
-        """Return up to `limit` lines from event `first` on."""
+        """Return up to `limit` lines from event `first` on, none of which was pruned."""
+        assert self.base is None or first > self.base.seq
         return self.lines[first - 1 : first - 1 + limit]
 
     def last_seq(self) -> int:
@@ -157,10 +162,9 @@ async def running_uplink(
     uplink = Uplink(
         read_events=read_events or journal.read,
         last_seq=journal.last_seq,
+        base=lambda: journal.base,
         record=record,
-        servers=[url],
-        site="test",
-        table=table,
+        system=NatsSystem([url], "test", table),
         on_change=told,
         on_alert=lambda code, text: unit.alerts.append((code, text)),
         random=QuickRandom(),

@@ -14,6 +14,9 @@ from typing import Any, Self
 
 import httpx
 
+from device.data_folder import JOURNAL_FILE_NAME
+from device.journal import JournalReader
+
 START_S = 30.0
 WAIT_S = 20.0
 BOXMAN = Path(sys.executable).with_name("boxman")
@@ -40,6 +43,15 @@ def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S)
 def boxman(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     """Run the command to its end."""
     return subprocess.run([BOXMAN, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def lines_in(data: Path) -> list[str]:
+    """All events in a data folder, as they stand there. Raises JournalError."""
+    lines: list[str] = []
+    with JournalReader(data / JOURNAL_FILE_NAME) as reader:
+        while more := reader.read(len(lines) + 1, 1000):
+            lines += more
+    return lines
 
 
 class TerminalProcess:

@@ -18,21 +18,21 @@ from device.clock import Clock
 from device.configuration_hash import configuration_hash
 from device.dice_control import dice_rules
 from device.event import Event, seal
-from device.event_times import EventTimes
 from device.journal import Journal, JournalReader
 from device.journal_verification import verify
 from device.session import Origin, Session, TableTerms
 from device.settings import Settings, UplinkSettings
 from device.table_key import TableKey
-from device.terminal import Terminal
 from drivers.wiring import Pin, Timing, Wiring
 from engine_lite import rule_sets
-from tests.journal_rig import KEY, OTHER_KEY, STAMP, events_in, write
+from tests.journal_rig import KEY, OTHER_KEY, STAMP, events_in, terminal_on, write
 
 HASH = "ab" * 32
 TERMS = TableTerms(rule_sets.load("us-vegas"), {}, 1, 1, 1000)
 SETTINGS = Settings("casino-1", "craps-1", TERMS)
 SHOOTER = {"shooter": "3"}
+# Of the same boot as STAMP, half a day later: 2026-11-30T12:00:00Z.
+CLOCK = Clock(boot=STAMP.boot, wall_ns=lambda: 1_796_040_000 * 10**9)
 
 
 def test_the_signature_is_over_the_domain_and_table_seq_and_hash() -> None:
@@ -122,10 +122,8 @@ class Run:
 
     async def _play(self, steps: tuple[Callable[["Run"], Awaitable[object]], ...]) -> list[Event]:
         with Journal.open(self.path, "craps-1") as journal:
-            session, before = Session(), journal.last_seq
-            for event in journal.events():
-                session.replay(event.seq, event.type, event.data)
-            self.terminal = Terminal(session, journal, Clock(), self._settings, EventTimes(), self._key)
+            before = journal.last_seq
+            self.terminal = terminal_on(journal, self._settings, self._key, CLOCK)
             self.terminal.begin(self._version, {"site": "casino-1"}, None if before else TERMS)
             running = asyncio.create_task(self.terminal.run())
             for step in steps:
@@ -168,9 +166,10 @@ def path(tmp_path: Path) -> Path:
 
 def test_closing_and_stop_are_signed(path: Path) -> None:
     events = Run(path).play(close)
-    assert types(events) == ["started", "table_opened", "table_closed", "checkpoint", "stopped", "checkpoint"]
-    assert_signs_the_one_before(events, 4)
-    assert_signs_the_one_before(events, 6)
+    start, closing = ["started", "power_up", "table_opened"], ["table_closed", "checkpoint"]
+    assert types(events) == [*start, *closing, "self_test", "stopped", "checkpoint"]
+    assert_signs_the_one_before(events, 5)
+    assert_signs_the_one_before(events, 8)
 
 
 def test_what_is_signed_and_its_checkpoint_are_one_commit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +182,19 @@ def test_what_is_signed_and_its_checkpoint_are_one_commit(path: Path, monkeypatc
 
     monkeypatch.setattr(Journal, "append", noted_append)
     Run(path).play(close)
-    assert commits == [["started", "table_opened"], ["table_closed", "checkpoint"], ["stopped", "checkpoint"]]
+    assert commits == [
+        ["started", "power_up", "table_opened"],
+        ["table_closed", "checkpoint"],
+        ["self_test"],
+        ["stopped", "checkpoint"],
+    ]
 
 
 def test_a_long_session_is_signed_every_thousand_events_over_restarts_too(path: Path) -> None:
     first = Run(path).play(steps(3))
     assert types(first)[-3:] == ["shooter", "stopped", "checkpoint"]
-    assert len(first) == 7
+    # Start, power-up, opening, three shooters and the self-test, stop, checkpoint.
+    assert len(first) == 9
     # Killed after a start and 990 steps, so neither a stop nor a checkpoint.
     with Journal.open(path, "craps-1") as journal:
         session = Session()
@@ -200,11 +205,11 @@ def test_a_long_session_is_signed_every_thousand_events_over_restarts_too(path: 
             entries += session.command(SHOOTER, Origin("console"))
         journal.append(entries, STAMP)
     second = Run(path).play(steps(1010))
-    # 1000 events after checkpoint 7 comes event 1007, which 1008 signs; 1000 events later event 2008, which 2009 signs.
-    assert [event.seq for event in second if event.type == "checkpoint"] == [1008, 2009, second[-1].seq]
+    # 1000 events after checkpoint 9 comes event 1009, which 1010 signs; 1000 events later event 2010, which 2011 signs.
+    assert [event.seq for event in second if event.type == "checkpoint"] == [1010, 2011, second[-1].seq]
     events = events_in(path)
-    assert_signs_the_one_before(events, 1008)
-    assert_signs_the_one_before(events, 2009)
+    assert_signs_the_one_before(events, 1010)
+    assert_signs_the_one_before(events, 2011)
     with JournalReader(path) as reader:
         assert verify(reader, lambda *_: None).is_good
 
@@ -216,7 +221,7 @@ def test_the_terminal_is_the_same_after_a_replay_of_checkpoints(path: Path) -> N
     again = Session()
     for event in events_in(path):
         again.replay(event.seq, event.type, event.data)
-    assert (again.checkpoint_seq, again.seq, again.key, again.version) == (7, 7, KEY.public, "1.0")
+    assert (again.checkpoint_seq, again.seq, again.key, again.version) == (9, 9, KEY.public, "1.0")
     assert told["table"]["rules"] == "us-vegas"
 
 

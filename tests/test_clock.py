@@ -2,11 +2,21 @@
 
 import re
 import time
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from device.clock import ADJTIMEX_FAILED, BOOT_ID_PATH, TIME_ERROR, Clock, read_boot_id, read_time_state, wall_text
+from device.clock import (
+    ADJTIMEX_FAILED,
+    BOOT_ID_PATH,
+    TIME_ERROR,
+    Clock,
+    Reading,
+    read_boot_id,
+    read_time_state,
+    wall_text,
+)
 from device.event import GENESIS_HASH, Stamp, seal
 
 
@@ -25,6 +35,11 @@ def test_stamp_of_a_fake_clock() -> None:
         (-1, "1969-12-31T23:59:59.999Z"),
         (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z"),
         (951_782_400_007_000_000, "2000-02-29T00:00:00.007Z"),
+        # 253,402,300,799 is the last second of the year 9999, -62,135,596,800 the first of the year 1.
+        (253_402_300_799_999_999_999, "9999-12-29T23:59:59.999Z"),
+        (10**30, "9999-12-29T23:59:59.999Z"),
+        (-62_135_596_800_000_000_000, "0001-01-03T00:00:00.000Z"),
+        (-(10**30), "0001-01-03T00:00:00.000Z"),
     ],
 )
 def test_wall_text(wall_ns: int, text: str) -> None:
@@ -37,6 +52,33 @@ def test_wall_text(wall_ns: int, text: str) -> None:
 )
 def test_quality_of_each_kernel_state(state: int, quality: str) -> None:
     assert Clock(time_state=lambda: state).stamp().clock == quality
+
+
+@pytest.mark.parametrize(
+    ("wall_ns", "wall"),
+    [
+        (-1, "1970-01-01T00:00:00.000Z"),
+        (-62_135_596_800_000_000_000, "1970-01-01T00:00:00.000Z"),
+        (-(10**30), "1970-01-01T00:00:00.000Z"),
+        (253_402_300_799_999_999_999, "9999-12-29T23:59:59.999Z"),
+        (10**30, "9999-12-29T23:59:59.999Z"),
+    ],
+)
+def test_an_extreme_wall_time_is_told_as_the_nearest_one_and_is_free(wall_ns: int, wall: str) -> None:
+    clock = Clock(boot="boot-7", monotonic_ns=lambda: 42, wall_ns=lambda: wall_ns, time_state=lambda: 0)
+    stamp = clock.stamp()
+    assert (stamp.wall, stamp.clock) == (wall, "free")
+    assert seal("craps-1", 1, stamp, "started", {}, GENESIS_HASH).wall == wall
+    assert clock.read().quality == "free"
+    # Wherever in the world it is shown.
+    for hours in (-14, 14):
+        datetime.fromisoformat(wall).astimezone(timezone(timedelta(hours=hours)))
+
+
+def test_a_reading_holds_the_wall_time_between_two_monotonic_ones() -> None:
+    ticks = iter((10, 12))
+    clock = Clock(boot="boot-7", monotonic_ns=lambda: next(ticks), wall_ns=lambda: 5, time_state=lambda: 0)
+    assert clock.read() == Reading(10, 5, 12, "synced")
 
 
 def test_this_machines_clock() -> None:

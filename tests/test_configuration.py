@@ -160,13 +160,14 @@ def test_without_a_wiring_section_the_wiring_is_the_default(tmp_path: Path) -> N
     assert Configuration().wiring == Wiring()
 
 
-def test_a_virtual_table_without_a_wiring_section_has_slots_in_its_reserve(tmp_path: Path) -> None:
+def test_a_virtual_table_without_a_wiring_section_has_slots_in_its_reserve_and_a_door(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     path.write_text("[timing]\nhold_ms = 3000\n")
     ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
     assert ready.wiring.pins == {
         **DEFAULT_PINS,
         **{f"slot_{place}": Pin("node", 15 + place) for place in range(1, 7)},
+        "door": Pin("node", 22),
     }
     assert ready.wiring.timing == Timing(hold_ms=3000)
 

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drivers.bet_status_decoder import BetStatusDecoder
+from drivers.closure_decoder import lid_decoder
 from drivers.debounce import Debouncer
 from drivers.dice_keys_decoder import DiceKeyContacts, DiceKeysDecoder
 from drivers.header import HINT_LATE_MS, open_pin_factory
 from drivers.puck_decoder import PuckDecoder
-from drivers.reserve_decoder import ReserveDecoder
 from drivers.signals import (
     POSITIONS,
     BetStatusKeyed,
@@ -130,7 +130,7 @@ def test_presses_and_lids_come_one_for_one_and_from_a_contact_that_was_made(
 ) -> None:
     button, lid = Line(button_gaps_ms), Line(lid_gaps_ms)
     buttons = BetStatusDecoder(settle_ms=SETTLE_MS, pick_ms=10_000, stuck_ms=30_000)
-    reserve = ReserveDecoder(settle_ms=50)
+    reserve = lid_decoder(settle_ms=50)
     told: list[tuple[int, Signal]] = []
     others = dict.fromkeys(BUTTONS, False)
     times = looks(max(button.end_ms, lid.end_ms), late_ms)

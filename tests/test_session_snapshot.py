@@ -228,10 +228,12 @@ def test_a_roll_from_before_the_snapshot_is_corrected_after_it() -> None:
 def test_since_when_things_are_as_they_are_is_restored() -> None:
     times = EventTimes()
     stamp = Stamp("boot-1", 5, "2026-11-29T22:10:56.123Z", "free")
-    for seq, (kind, data) in enumerate([("reserve_opened", {}), ("alert_raised", {"alert": "puck_fault"})], start=1):
+    raised = {"alert": "node_dropped", "latched": True}
+    for seq, (kind, data) in enumerate([("reserve_opened", {}), ("alert_raised", raised)], start=1):
         times.note(seal("craps-1", seq, stamp, kind, data, GENESIS_HASH if seq == 1 else "1" * 64))
     _, restored = restore_state(through_json(state_of(Session(), times)))
-    assert restored == EventTimes("2026-11-29T22:10:56.123Z", {"puck_fault": "2026-11-29T22:10:56.123Z"})
+    since = "2026-11-29T22:10:56.123Z"
+    assert restored == EventTimes(since, {"node_dropped": since}, ["node_dropped"])
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from device import snapshot_file, snapshot_keeper
-from device.clock import Clock
 from device.event import Event, Stamp, parse
 from device.event_times import EventTimes
 from device.journal import Journal, JournalDamaged, JournalReader
@@ -27,8 +26,8 @@ from device.settings import Settings
 from device.snapshot_file import BadSnapshot, Snapshot, SnapshotFile
 from device.snapshot_keeper import SnapshotKeeper
 from device.table_key import open_table_key
-from device.terminal import Terminal
 from engine_lite.refusal import Refused
+from tests.journal_rig import terminal_on
 from tests.terminal_rig import TerminalProcess
 from tests.test_session import CONFIGURED, terms
 
@@ -496,7 +495,7 @@ def test_a_terminal_offers_what_is_on_the_disk_after_every_commit(tmp_path: Path
     async def play(journal: Journal, keeper: Noted) -> None:
         given = terms()
         key = open_table_key(tmp_path / "table.key")
-        terminal = Terminal(Session(), journal, Clock(), Settings("casino-1", "craps-1", given), EventTimes(), key)
+        terminal = terminal_on(journal, Settings("casino-1", "craps-1", given), key)
         terminal.keep_snapshots(keeper)
         terminal.begin("1", CONFIGURED, given)
         running = asyncio.create_task(terminal.run())
@@ -521,6 +520,7 @@ def test_a_terminal_offers_what_is_on_the_disk_after_every_commit(tmp_path: Path
             times.note(event)
             states[event.hash] = text(state_of(session, times))
     # The closing and the stop are each signed in the same commit.
-    assert [kind for kind, _, _ in keeper.offered] == ["bet", "roll", "alert_raised", "checkpoint", "checkpoint"]
+    kinds = [kind for kind, _, _ in keeper.offered]
+    assert kinds == ["bet", "self_test", "roll", "alert_raised", "checkpoint", "checkpoint"]
     for _, state, last_hash in keeper.offered:
         assert states[last_hash] == state

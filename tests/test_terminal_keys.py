@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from device.clock import Clock
 from device.event import Event, Stamp
-from device.event_times import EventTimes
 from device.journal import Journal
-from device.session import Session, TableTerms
+from device.session import TableTerms
 from device.settings import Settings
 from device.table_key import open_table_key
-from device.terminal import Terminal
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.wiring import DEFAULT_PINS, DICE_KEYS, Pin, Timing, Wiring
 from engine_lite import rule_sets
+from tests.journal_rig import terminal_on
 
 # The dice keys on the header, in place of the status lamps and box buttons that they need none of here.
 WIRING = Wiring(
@@ -60,10 +58,10 @@ class Table:
         self.journal.rolls = []
         settings = Settings("test", "craps-1", TERMS, wiring=WIRING)
         key = open_table_key(folder / "table.key")
-        self.terminal = Terminal(Session(), self.journal, Clock(), settings, EventTimes(), key)
+        self.terminal = terminal_on(self.journal, settings, key)
         self.factory: Any = open_pin_factory("mock")
         self.inputs = TableInputs(WIRING, pin_factory=self.factory, node_port=None, on_hint=self.terminal.hint)
-        self.terminal.connect(self.inputs)
+        self.terminal.connect(lambda _session: self.inputs)
         self.terminal.begin("1", {}, TERMS)
         self.ids = 0
 

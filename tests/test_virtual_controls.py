@@ -34,6 +34,7 @@ LONG = Wiring(
         "box_6": Pin("header", 16),
         "buy": Pin("header", 17),
         "lid": Pin("header", 18),
+        "door": Pin("header", 19),
         **{name: Pin("node", pin) for pin, name in enumerate(SLOTS[:3], 10)},
     }
 )
@@ -54,6 +55,7 @@ def test_it_says_what_one_would_see_and_what_could_go_wrong(tmp_path: Path) -> N
         "puck",
         "second_puck",
         "lid",
+        "door",
         "slots",
         "lamps",
         "buttons",
@@ -66,7 +68,18 @@ def test_it_says_what_one_would_see_and_what_could_go_wrong(tmp_path: Path) -> N
     assert [kind["kind"] for kind in view["fault_kinds"]] == list(CATALOGUE)
     assert all(kind["about"] for kind in view["fault_kinds"])
     bare = controls(tmp_path, BARE).view()
-    assert (bare["second_puck"], bare["slots"], bare["lamps"]) == (None, [], {})
+    assert (bare["second_puck"], bare["door"], bare["slots"], bare["lamps"]) == (None, None, [], {})
+
+
+def test_the_door_is_opened_and_shut_where_it_has_a_switch(tmp_path: Path) -> None:
+    control = controls(tmp_path)
+    assert control.view()["door"] == "closed"
+    do(control, door="open")
+    assert (control.view()["door"], control.view()["lid"]) == ("open", "closed")
+    do(control, door="closed")
+    assert control.view()["door"] == "closed"
+    with pytest.raises(BadRequest, match="has no switch on this table"):
+        do(controls(tmp_path, BARE), door="open")
 
 
 def test_pucks_dice_and_lid_are_moved(tmp_path: Path) -> None:
@@ -143,6 +156,7 @@ def test_a_press_that_bounces_comes_to_rest_before_it_is_answered(tmp_path: Path
         ({}, "body", "must name exactly one of puck, second_puck, press"),
         ({"puck": {"position": 6, "face": "on"}, "lid": "open"}, "body", "must name exactly one of"),
         ({"lid": "open", "hold_ms": 5}, "hold_ms", "is not known"),
+        ({"door": "ajar"}, "door", "must be open or closed"),
         ({"second_puck": {"position": 7, "face": "on"}}, "position", "must be a box, off or null"),
         ({"puck": {"position": 6.0, "face": "on"}}, "position", "must be a box, off or null"),
         ({"puck": {"position": True, "face": "on"}}, "position", "must be a box, off or null"),

@@ -12,6 +12,8 @@ from drivers.node_firmware.board_virtual import PINS
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,
+    DoorClosed,
+    DoorOpened,
     InputUnavailable,
     PuckLifted,
     PuckMoved,
@@ -69,6 +71,7 @@ def test_a_new_table_has_its_puck_off_and_its_lid_shut(tmp_path: Path) -> None:
         "puck": {"position": "off", "face": "off"},
         "second_puck": None,
         "lid": "closed",
+        "door": None,
         "slots": [],
         "lamps": dict.fromkeys(
             ("box_4", "box_5", "box_6", "box_8", "box_9", "box_10", "on", "off", "buy", "lay", *keys), False
@@ -95,6 +98,18 @@ def test_puck_lid_and_buttons_arrive_as_signals(tmp_path: Path) -> None:
         terminal.table.set_button(name, False)
         signals += terminal.run(80)
         assert signals == ([BoxPicked(10)] if name == "box_10" else [BetStatusKeyed("lay", 10), BoxPicked(None)])
+
+
+def test_a_door_on_the_header_arrives_as_signals_and_stands_among_the_inputs(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, Wiring({"lid": Pin("header", 17), "door": Pin("header", 27)}))
+    assert sorted(terminal.run(400), key=repr) == [DoorClosed(initial=True), ReserveClosed(initial=True)]
+    terminal.table.set_door(shut=False)
+    assert terminal.run(400) == [DoorOpened(initial=False)]
+    view = terminal.inputs.hardware()["inputs"][1]
+    assert (view["name"], view["group"], view["pin"], view["active"]) == ("door", "door", "gpio:27", False)
+    bare = Terminal(tmp_path, Wiring({"lid": Pin("header", 17)}))
+    with pytest.raises(ValueError, match="there is no switch at a door"):
+        bare.table.set_door(shut=True)
 
 
 def test_a_long_table_has_two_pucks_that_move_by_themselves_and_dice_in_its_slots(tmp_path: Path) -> None:
@@ -139,15 +154,19 @@ def test_a_puck_is_lifted_from_one_sensor_before_the_next_one_sees_it(
     assert written == [(6, False), (0, True), (0, False), (6, True)]
 
 
-def test_a_demonstration_has_six_dice_in_the_reserve_on_the_node(tmp_path: Path) -> None:
+def test_a_demonstration_has_six_dice_in_the_reserve_and_a_door_on_the_node(tmp_path: Path) -> None:
     assert {name: str(DEMO_PINS[name]) for name in DEMO_PINS if name not in DEFAULT_PINS} == {
-        f"slot_{slot}": f"node:{15 + slot}" for slot in range(1, 7)
+        **{f"slot_{slot}": f"node:{15 + slot}" for slot in range(1, 7)},
+        "door": "node:22",
     }
     table = Terminal(tmp_path, Wiring(DEMO_PINS)).table
-    assert closed(tmp_path) == [16, 17, 18, 19, 20, 21]
+    assert closed(tmp_path) == [16, 17, 18, 19, 20, 21, 22]
     table.set_slot(1, occupied=False)
     table.set_slot(6, occupied=False)
+    table.set_door(shut=False)
     assert closed(tmp_path) == [17, 18, 19, 20]
+    assert table.state()["door"] == "open"
+    assert Terminal(tmp_path, Wiring(DEMO_PINS)).table.state()["door"] == "open"
     assert table.state()["slots"] == [False, True, True, True, True, False]
     with pytest.raises(ValueError, match="no slot 7"):
         table.set_slot(7, occupied=True)

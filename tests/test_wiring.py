@@ -83,14 +83,16 @@ def test_times_out_of_range_are_refused(timing: dict[str, int], message: str) ->
 
 
 def test_every_name_belongs_to_one_group_and_every_lamp_to_a_button_or_key() -> None:
-    assert len(set(INPUTS)) == len(INPUTS) == 39
-    assert [group_of(name) for name in ("puck_off", "second_puck_4", "box_10", "dice_key_6", "lid", "slot_8")] == [
+    assert len(set(INPUTS)) == len(INPUTS) == 40
+    names = ("puck_off", "second_puck_4", "box_10", "dice_key_6", "lid", "slot_8", "door")
+    assert [group_of(name) for name in names] == [
         "puck",
         "second_puck",
         "bet_status",
         "dice_keys",
         "reserve",
         "slots",
+        "door",
     ]
     assert all(lamp.removeprefix("lamp_") in INPUTS for lamp in LAMPS)
     with pytest.raises(KeyError):

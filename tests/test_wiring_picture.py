@@ -37,8 +37,8 @@ def _minimal() -> Wiring:
 def _full() -> Wiring:
     """Every pin of both boards, each group as scattered as can be."""
     on_header = (*GROUPS["puck"], *GROUPS["second_puck"], *GROUPS["bet_status"], "lamp_on", "lamp_off")
-    lamps = [f"lamp_{name}" for name in (*GROUPS["bet_status"][:6], *GROUPS["dice_keys"][:5])]
-    on_node = (*GROUPS["dice_keys"], *GROUPS["slots"], "lid", *lamps)
+    lamps = [f"lamp_{name}" for name in (*GROUPS["bet_status"][:6], *GROUPS["dice_keys"][:4])]
+    on_node = (*GROUPS["dice_keys"], *GROUPS["slots"], "lid", "door", *lamps)
     pins = {name: Pin("header", 2 + (7 * n) % 26) for n, name in enumerate(on_header)}
     pins |= {name: Pin("node", NODE_PINS[(11 * n) % 26]) for n, name in enumerate(on_node)}
     assert len(pins) == 52

@@ -136,6 +136,15 @@ def test_a_lamp_has_the_colour_of_its_button_whatever_else_is_wired() -> None:
     assert not {"black", "red"} & set(SIGNAL_COLOURS)
 
 
+def test_a_door_has_a_connector_of_its_own_and_a_reed_switch() -> None:
+    wiring = Wiring({"lid": Pin("header", 2), "door": Pin("node", 4)})
+    lid, door = connectors(wiring, {})
+    assert (lid.name, door.name, door.title) == ("X7", "X19", "Door of the cabinet")
+    assert [terminal.carries for terminal in door.terminals] == ["GND", "door"]
+    bill = {item.what: item.where for item in bill_of_materials(wiring, {})}
+    assert bill["Reed switch with magnet, closes near it"] == "X19"
+
+
 def test_the_bill_of_the_default_wiring_counts_what_was_counted_by_hand() -> None:
     # 7 Hall switches; 10 buttons and 6 dice keys, each with its LED; one lid; 7 + 16 + 1 + 16 resistors.
     assert bill_of_materials(Wiring(), {}) == [

@@ -9,19 +9,17 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from device.clock import Clock
-from device.event_times import EventTimes
 from device.journal import Journal
-from device.session import Session, TableTerms
+from device.session import TableTerms
 from device.settings import Settings
 from device.table_key import KEY_BYTES, TableKey
-from device.terminal import Terminal
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_node import node_command
 from drivers.virtual_table import VirtualTable
 from drivers.wiring import DEFAULT_PINS, Pin, Wiring
 from engine_lite import rule_sets
+from tests.journal_rig import terminal_on
 from tests.terminal_rig import wait_for
 
 MOVES = 200
@@ -59,13 +57,11 @@ async def _lid_moves(folder: Path, wiring: Wiring) -> tuple[list[float], float, 
         await asyncio.to_thread(wait_for, (folder / "node").exists, "the node's port")
         journal = stack.enter_context(Journal.open(folder / "journal.db", "craps-1"))
         terms = TableTerms(rule_sets.load("us-vegas"), {}, 1, 5, 500)
-        terminal = Terminal(
-            Session(), journal, Clock(), Settings("bench", "craps-1", terms), EventTimes(), TableKey(bytes(KEY_BYTES))
-        )
+        terminal = terminal_on(journal, Settings("bench", "craps-1", terms), TableKey(bytes(KEY_BYTES)))
         factory = open_pin_factory("mock")
         inputs = TableInputs(wiring, pin_factory=factory, node_port=str(folder / "node"), on_hint=terminal.hint)
         stack.callback(inputs.close)
-        terminal.connect(inputs)
+        terminal.connect(lambda _session: inputs)
         table = VirtualTable(wiring, pin_factory=factory, folder=folder)
         terminal.begin("bench", {}, terms)
         told = _Told()

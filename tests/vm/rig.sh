@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# A virtual machine with a GPIO chip, and boxman's own drivers in it.
+# Virtual machines that stand in for a table's computer: boxman's drivers on a GPIO chip of the kernel's, a terminal on
+# file systems that are full, and a terminal on disks whose power is cut.
 #
-#   rig.sh            everything from nothing: prepares what is missing, boots the machine, prints PASS or FAIL a check
-#   rig.sh STAGE ...  single stages: packages kernel module system initramfs program boot
+#   rig.sh            everything from nothing: prepares what is missing, boots the machines, prints PASS or FAIL a check
+#   rig.sh STAGE ...  single stages: packages kernel module system initramfs program drivers full_disk cuts
+#   VM_CUTS=10 rig.sh cuts    as many cuts of the power, instead of 100
 #
-# The machine is QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. Its GPIO chip is the kernel's gpio-sim,
+# The machines are QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. The GPIO chip is the kernel's gpio-sim,
 # which Debian leaves out: it is built as a module from Debian's own source package. Everything that is downloaded or
 # built stays in the folder that VM_WORK names (tests/vm/.rig), so that a second run only boots. Runs on Debian 12 as
 # root: for installing packages, and because debootstrap changes root.
@@ -21,11 +23,16 @@ work=$(cd "$work" && pwd)
 host_packages=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs xz-utils make gcc-12 libelf1)
 # The distribution's kernel.
 kernel_series=6.1
+# How often the power of a terminal is cut.
+cuts=${VM_CUTS:-100}
 # Some five times what the checks take on one of two busy cores.
 boot_seconds_max=900
 # The lock file says which of the others; it does not hold lgpio, which only a table's computer needs.
 lgpio=lgpio==0.2.2.0
-locked=(gpiozero colorzero pyserial)
+drivers_need=(gpiozero colorzero pyserial)
+terminal_needs=(anyio cffi click h11 idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn)
+# And those who play a table in the guest itself.
+load_needs=(certifi httpcore httpx)
 guest_python=3.11
 
 say() { printf -- '-- %s\n' "$*"; }
@@ -144,8 +151,8 @@ stage_module() {
 
 # The root file system: Debian with its own Python and, from the lock file, what the drivers import.
 stage_system() {
-  local root=$work/root packages=$work/root/usr/local/lib/python$guest_python/dist-packages
-  outdated "$work/root.img" "$repository/requirements.lock" || return 0
+  local root=$work/root packages=$work/root/usr/local/lib/python$guest_python/dist-packages for_guest
+  outdated "$work/root.img" "$repository/requirements.lock" "$here/rig.sh" "$here/guest/boxman" || return 0
   if [ ! -e "$work/root-is-whole" ]; then
     say "fetching the guest's Debian"
     rm -rf "$root"
@@ -155,21 +162,27 @@ stage_system() {
     mkdir "$root/boxman"
     touch "$work/root-is-whole"
   fi
-  say "installing the drivers' libraries in the guest"
+  say "installing the terminal's libraries in the guest"
   rm -rf "$packages"
   mkdir -p "$packages"
   "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target "$packages" \
-    -r <(locked_requirements) 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
-  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$packages" \
-    --python-version "$guest_python" --implementation cp --abi "cp${guest_python/./}" --platform manylinux_2_34_x86_64 \
-    "$lgpio" 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+    -r <(locked_requirements "${drivers_need[@]}") 2> "$work/log/pip.txt" ||
+    { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+  for_guest=(--quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$packages"
+    --python-version "$guest_python" --implementation cp --abi "cp${guest_python/./}" --abi abi3 --abi none
+    --platform manylinux_2_34_x86_64 --platform manylinux2014_x86_64 --platform any)
+  "$python" -m pip install "${for_guest[@]}" "$lgpio" 2> "$work/log/pip.txt" ||
+    { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+  "$python" -m pip install "${for_guest[@]}" --require-hashes -r <(locked_requirements "${terminal_needs[@]}" "${load_needs[@]}") \
+    2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+  install "$here/guest/boxman" "$root/usr/bin/boxman"
   say "writing the guest's disk"
   make_disk "$root" "$work/root.img" 320M
 }
 
-# The entries of the lock file for `locked`, with their hashes.
+# The lock file's entries for the packages named, with their hashes.
 locked_requirements() {
-  awk -v names="${locked[*]}" '
+  awk -v names="$*" '
     BEGIN { split(names, list, " "); for (n in list) wanted[list[n]] = 1 }
     /^[A-Za-z]/ { split($1, name, "=="); take = name[1] in wanted }
     take && !/^ *#/ { print }' "$repository/requirements.lock"
@@ -178,7 +191,7 @@ locked_requirements() {
 # The first root: the modules that the kernel needs to see its disks and the chip, in the order of their dependencies.
 stage_initramfs() {
   local version first=$work/first-root module path
-  outdated "$work/initramfs.gz" "$here/guest/initramfs-init" "$work/module/gpio-sim.ko" || return 0
+  outdated "$work/initramfs.gz" "$here/guest/initramfs-init" "$work/module/gpio-sim.ko" "$here/rig.sh" || return 0
   version=$(kernel_version)
   install -D "$work/module/gpio-sim.ko" "$work/kernel/lib/modules/$version/extra/gpio-sim.ko"
   /sbin/depmod -b "$work/kernel" "$version"
@@ -186,7 +199,7 @@ stage_initramfs() {
   mkdir -p "$first"/{bin,modules,proc,sys,dev,root}
   cp /bin/busybox "$first/bin/"
   install "$here/guest/initramfs-init" "$first/init"
-  for module in virtio_pci virtio_blk crc32c_generic ext4 configfs gpio-sim; do
+  for module in virtio_pci virtio_blk virtio_net crc32c_generic ext4 loop configfs gpio-sim; do
     /sbin/modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
   done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
     cp "$path" "$first/modules/"
@@ -200,22 +213,21 @@ stage_initramfs() {
 stage_program() {
   local program=$work/program
   rm -rf "$program"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --target "$program" \
+    "$repository" 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "boxman cannot be installed"; }
   mkdir -p "$program/tests"
-  cp -r "$repository/drivers" "$program/"
-  cp "$repository/tests/__init__.py" "$program/tests/"
+  cp "$repository"/tests/{__init__,terminal_load,terminal_rig}.py "$program/tests/"
   mkdir "$program/tests/vm"
   cp "$here"/*.py "$program/tests/vm/"
   cp -r "$here/guest" "$program/tests/vm/"
   make_disk "$program" "$work/program.img" 16M
 }
 
-stage_boot() {
-  local line planned=0 passed=0 failed=0 console=$work/log/console.txt
-  say "booting an emulated computer (TCG)"
+# Boots the guest for the task $1; what follows are more of QEMU's arguments. Prints and counts its checks.
+boot_for() {
+  local task=$1 line planned=0 passed=0 failed=0 console=$work/log/$1.txt
+  shift
   : > "$console"
-  # -icount: the guest's clock counts instructions, 4 ns each, and jumps over idle time. So a host that has other work
-  # delays the whole run and no part of it: a press of 30 ms is one for the drivers, too. One processor: with two,
-  # gpio-sim merges edges closer than 5 ms.
   while IFS= read -r line; do
     line=${line%$'\r'}
     printf '%s\n' "$line" >> "$console"
@@ -226,9 +238,9 @@ stage_boot() {
       "     "*) printf '%s\n' "$line" ;;
     esac
   done < <(
-    exec timeout "$boot_seconds_max" nice qemu-system-x86_64 -M pc -accel tcg -icount shift=2,sleep=off -cpu max \
-      -smp 1 -m 384 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
-      -kernel "$work/vmlinux" -initrd "$work/initramfs.gz" -append "console=ttyS0 quiet loglevel=1 panic=-1" \
+    exec timeout "$boot_seconds_max" qemu-system-x86_64 -M pc -accel tcg -cpu max -smp 1 "$@" \
+      -nodefaults -no-user-config -display none -no-reboot -serial stdio -kernel "$work/vmlinux" \
+      -initrd "$work/initramfs.gz" -append "console=ttyS0 quiet loglevel=1 panic=-1 boxman.task=$task" \
       -drive "file=$work/root.img,if=none,id=root,format=raw,readonly=on" -device virtio-blk-pci,drive=root \
       -drive "file=$work/program.img,if=none,id=program,format=raw,readonly=on" -device virtio-blk-pci,drive=program \
       < /dev/null 2>&1
@@ -243,7 +255,25 @@ stage_boot() {
   [ "$failed" = 0 ]
 }
 
-stages=(packages kernel module system initramfs program boot)
+stage_drivers() {
+  say "the drivers on a chip of the kernel, in an emulated computer (TCG)"
+  # -icount: the guest's clock counts instructions, 4 ns each, and jumps over idle time. So a host that has other work
+  # delays the whole run and no part of it: a press of 30 ms is one for the drivers, too. One processor: with two,
+  # gpio-sim merges edges closer than 5 ms.
+  boot_for drivers -icount shift=2,sleep=off -m 384
+}
+
+stage_full_disk() {
+  say "a terminal on file systems that are full"
+  boot_for full_disk -m 768
+}
+
+stage_cuts() {
+  say "a terminal on disks whose power is cut, $cuts times"
+  (cd "$repository" && "$python" -m tests.vm.power_cuts "$work" "$cuts")
+}
+
+stages=(packages kernel module system initramfs program drivers full_disk cuts)
 [ $# -eq 0 ] || stages=("$@")
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"

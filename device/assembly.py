@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -16,13 +16,15 @@ from device.disk_space import DiskSpace
 from device.journal import Journal, JournalFull, JournalReader
 from device.pruner import Pruner
 from device.recovery import OnProgress, Recovered, recover
-from device.session import ReplayError, Session, TableTerms
+from device.session import ReplayError, Session
 from device.settings import Settings
 from device.snapshot_file import SnapshotFile
 from device.snapshot_keeper import SnapshotKeeper
-from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key
+from device.table_key import KEY_FILE_NAME, TableKey, TableKeyError, open_table_key
+from device.table_terms import TableTerms
 from device.terminal import Terminal
 from device.uplink import CentralSystem, Uplink, UplinkStatus
+from device.uplink_overall import overall
 from drivers.table_inputs import TableInputs
 
 DELIVERY_FILE = "delivery.db"
@@ -39,26 +41,27 @@ class StartError(Exception):
 class Surroundings:
     """What a terminal stands on, the real things or others that behave like them.
 
-    `open_inputs` is given the hint that an input may have changed, which may come from any thread. `central` None:
-    nothing is delivered. `random` is for the jitter of reconnecting, no secret.
+    `open_inputs` is given the hint that an input may have changed, which may come from any thread. `central` gives the
+    systems that a table with this key delivers to; none: nothing is delivered. `random` is for the jitter of
+    reconnecting, no secret.
     """
 
     clock: Clock
     space: DiskSpace
     open_inputs: Callable[[Callable[[], None]], TableInputs]
-    central: CentralSystem | None
+    central: Callable[[TableKey], Sequence[CentralSystem]]
     random: random.Random
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """A terminal that has journaled its start and waits for its `run`, as its uplink does and what prunes its journal.
+    """A terminal that has journaled its start and waits for its `run`, as its uplinks do and what prunes its journal.
 
-    `snapshot_seq` is the event of the snapshot that it came from; those before it were not looked at. 0: from none.
+    There is one uplink for each central system. `snapshot_seq` is the event of the snapshot that it came from; those before it were not looked at. 0: from none.
     """
 
     terminal: Terminal
-    uplink: Uplink | None
+    uplinks: Sequence[Uplink]
     pruner: Pruner | None
     snapshot_seq: int
 
@@ -115,11 +118,13 @@ def assemble(
         terminal.begin(version, configured, opening)
     except JournalFull as error:
         raise StartError(str(error)) from error
-    uplink = pruner = None
-    if surroundings.central is not None:
+    uplinks: list[Uplink] = []
+    pruner = None
+    systems = surroundings.central(key)
+    if systems:
         reader = stack.enter_context(JournalReader(folder.journal_path))
         record = stack.enter_context(closing(DeliveryRecord(folder.path / DELIVERY_FILE)))
-        uplink = _uplink(surroundings.central, terminal, reader, record, surroundings.random, last_seq_before)
+        uplinks = _uplinks(systems, terminal, reader, record, surroundings.random, last_seq_before)
         pruner = Pruner(
             terminal,
             folder.journal_path,
@@ -128,14 +133,15 @@ def assemble(
             version,
             surroundings.clock,
             settings.retention_days,
-            partial(_delivered, uplink),
+            partial(_delivered, uplinks),
         )
-    return Assembled(terminal, uplink, pruner, recovered.snapshot_seq)
+    return Assembled(terminal, uplinks, pruner, recovered.snapshot_seq)
 
 
-def _delivered(uplink: Uplink) -> int | None:
-    """What the central log has, as it said itself in this run; None while it cannot be asked."""
-    return uplink.status.delivered if uplink.status.state == "online" else None
+def _delivered(uplinks: Sequence[Uplink]) -> int | None:
+    """What every central log has, as they said themselves in this run; None while one of them cannot be asked."""
+    status = overall({uplink.target: uplink.status for uplink in uplinks})
+    return status.delivered if status.state == "online" else None
 
 
 def _no_progress(_done: int, _of: int) -> None:
@@ -188,36 +194,50 @@ def _is_put_right(session: Session, terms: TableTerms) -> bool:
     return before != now and all(before[name] == now[name] for name in ("name", "version"))
 
 
-def _uplink(
-    central: CentralSystem,
+def _uplinks(
+    systems: Sequence[CentralSystem],
     terminal: Terminal,
     reader: JournalReader,
     record: DeliveryRecord,
     chance: random.Random,
     last_seq_before: int,
-) -> Uplink:
-    """The uplink of a terminal whose journal ended at event `last_seq_before` when it was opened."""
+) -> list[Uplink]:
+    """The uplinks of a terminal whose journal ended at event `last_seq_before` when it was opened."""
     alerts: set[asyncio.Task[None]] = set()
-
-    def on_change(status: UplinkStatus) -> None:
-        terminal.set_uplink(status.state, status.delivered, status.last_error)
 
     def on_alert(code: str, text: str) -> None:
         task = asyncio.ensure_future(terminal.alert(code, text))
         alerts.add(task)
         task.add_done_callback(alerts.discard)
 
-    uplink = Uplink(
-        read_events=reader.read,
-        last_seq=lambda: reader.last_seq,
-        base=reader.base,
-        record=record,
-        system=central,
-        on_change=on_change,
-        on_alert=on_alert,
-        random=chance,
+    def on_alert_of(name: str, code: str, text: str) -> None:
+        on_alert(code, text if len(systems) == 1 else f"{name}: {text}")
+
+    def on_change(_status: UplinkStatus) -> None:
+        statuses = {uplink.target: uplink.status for uplink in uplinks}
+        told = overall(statuses)
+        states = {name: status.state for name, status in statuses.items()}
+        terminal.set_uplink(told.state, told.delivered, told.last_error, states)
+
+    uplinks = [
+        Uplink(
+            read_events=reader.read,
+            last_seq=lambda: reader.last_seq,
+            base=reader.base,
+            record=record,
+            system=system,
+            on_change=on_change,
+            on_alert=partial(on_alert_of, system.name),
+            random=chance,
+        )
+        for system in systems
+    ]
+    on_change(uplinks[0].status)
+    for uplink in uplinks:
+        terminal.follow(uplink)
+    alert_if_journal_is_shorter(
+        max((record.read(system.name) for system in systems), key=lambda delivered: delivered.seq),
+        last_seq_before,
+        on_alert,
     )
-    on_change(uplink.status)
-    alert_if_journal_is_shorter(record.read(central.name), last_seq_before, on_alert)
-    terminal.follow(uplink)
-    return uplink
+    return uplinks

@@ -1,34 +1,18 @@
 """Holds a journal against the central log, event by event: where they differ first, and what either of them lacks."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import nats.errors
-from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig
-from nats.js.errors import NotFoundError
-
+from device.central_history import read_history
 from device.event import BadEvent, Event, parse
 from device.journal import JournalReader
 from device.journal_base import Base
-from device.nats_log import CLOSE_TIMEOUT_S, CONNECT_TIMEOUT_S, REQUEST_TIMEOUT_S, EncryptingClient, explain
-from device.uplink_protocol import EMPTY_LOG, DeliveryError, LogEnd, read_log_end
+from device.nats_connection import NatsAccess
+from device.uplink_protocol import EMPTY_LOG, LogEnd
 
-# At once in memory: a message is at most 1 MiB on a server that is set up as usual, and an event half of that.
-FETCH_MESSAGES: Final = 32
 READ_EVENTS: Final = 64
-# The server forgets what it keeps for us when it has not heard of us for so long.
-INACTIVE_S: Final = 30.0
-
-_NO_MESSAGE_FOUND: Final = 10037
-
-
-class CentralUnreadable(Exception):
-    """The central log cannot be read; the text says why."""
 
 
 class Different(Exception):
@@ -116,22 +100,26 @@ class Comparison:
 
 
 async def compare_with_central(
-    reader: JournalReader, servers: Sequence[str], stream: str, subject: str, on_progress: Callable[[int, int], None]
+    reader: JournalReader, access: NatsAccess, stream: str, subject: str, on_progress: Callable[[int, int], None]
 ) -> ComparisonResult:
     """Read the log under `subject` as far as it goes now, and compare. Raises CentralUnreadable or JournalError.
 
-    `servers` are URLs of one cluster. `on_progress` is told (events compared, events in the central log).
+    `on_progress` is told (events compared, events in the central log).
     """
     base = reader.base()
     comparison = Comparison(reader.read, base)
+    ends: list[LogEnd] = []
+
+    def take(payload: bytes, end: LogEnd) -> None:
+        ends[:] = [end]
+        comparison.take(payload)
+        on_progress(comparison.central_seq, max(end.seq, comparison.central_seq))
+
     try:
-        async with _connection(servers) as client:
-            jetstream = client.jetstream(timeout=REQUEST_TIMEOUT_S)
-            # Before the journal's end is looked at: the journal always has an event before the log has it.
-            end = await _end(jetstream, stream, subject)
-            await _take_all(jetstream, stream, subject, end, comparison, on_progress)
+        # Its end is asked for before the journal's is looked at: the journal always has an event before the log has it.
+        end = await read_history(access, stream, subject, take)
     except Different as different:
-        return ComparisonResult(comparison.alike_seq, reader.last_seq, end.seq, different.seq, str(different))
+        return ComparisonResult(comparison.alike_seq, reader.last_seq, ends[0].seq, different.seq, str(different))
     journal_seq = reader.last_seq
     bad_seq, reason = None, None
     if end == EMPTY_LOG and journal_seq:
@@ -143,76 +131,6 @@ async def compare_with_central(
         bad_seq = journal_seq + 1
         reason = f"missing, though the central log goes on to event {comparison.central_seq}: the journal was cut off"
     return ComparisonResult(comparison.alike_seq, journal_seq, comparison.central_seq, bad_seq, reason)
-
-
-async def _take_all(
-    jetstream: JetStreamContext,
-    stream: str,
-    subject: str,
-    end: LogEnd,
-    comparison: Comparison,
-    on_progress: Callable[[int, int], None],
-) -> None:
-    if end == EMPTY_LOG:
-        return
-    config = ConsumerConfig(ack_policy=AckPolicy.NONE, mem_storage=True, num_replicas=1, inactive_threshold=INACTIVE_S)
-    messages = await jetstream.pull_subscribe(subject, stream=stream, config=config)
-    number = 0
-    while True:
-        for message in await messages.fetch(FETCH_MESSAGES, timeout=REQUEST_TIMEOUT_S):
-            number += 1
-            sequence = message.metadata.sequence
-            if sequence.consumer != number:
-                raise CentralUnreadable("a message of the central log was lost on the way; try again")
-            comparison.take(message.data)
-            if sequence.stream >= end.sequence:
-                return
-        on_progress(comparison.central_seq, max(end.seq, comparison.central_seq))
-
-
-async def _end(jetstream: JetStreamContext, stream: str, subject: str) -> LogEnd:
-    try:
-        message = await jetstream.get_last_msg(stream, subject)
-    except NotFoundError as error:
-        if error.err_code == _NO_MESSAGE_FOUND:
-            return EMPTY_LOG
-        raise
-    return read_log_end(message.seq or 0, message.data or b"")
-
-
-@asynccontextmanager
-async def _connection(servers: Sequence[str]) -> AsyncIterator[EncryptingClient]:
-    """A connection to one of the servers. Raises CentralUnreadable, also for what happens inside."""
-    client = EncryptingClient()
-    cause: list[Exception] = []
-
-    async def on_error(error: Exception) -> None:
-        cause[:] = [error]
-
-    try:
-        async with asyncio.timeout(CONNECT_TIMEOUT_S * (1 + 2 * len(servers))):
-            await client.connect(
-                servers=list(servers),
-                name="boxman journal verify",
-                error_cb=on_error,
-                allow_reconnect=False,
-                max_reconnect_attempts=1,
-                reconnect_time_wait=0,
-                connect_timeout=CONNECT_TIMEOUT_S,
-            )
-        cause.clear()
-        yield client
-    except DeliveryError as error:
-        raise CentralUnreadable(str(error)) from error
-    except (nats.errors.NoServersError, TimeoutError) as error:
-        # Why no server would do, or that a request is not permitted, the client tells its listener only.
-        raise CentralUnreadable(explain(cause[0] if cause else error)) from error
-    except (nats.errors.Error, OSError) as error:
-        raise CentralUnreadable(explain(error)) from error
-    finally:
-        with suppress(nats.errors.Error, OSError):
-            async with asyncio.timeout(CLOSE_TIMEOUT_S):
-                await client.close()
 
 
 def _seq_and_hash(line: bytes) -> tuple[int | None, object]:

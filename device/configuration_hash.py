@@ -30,6 +30,7 @@ def _addresses(uplink: UplinkSettings) -> dict[str, Any]:
     return {
         "servers": [f"{server.scheme}://{server.netloc.rpartition('@')[2]}" for server in servers],
         "stream": uplink.stream,
+        "https": uplink.https,
     }
 
 

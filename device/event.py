@@ -46,6 +46,10 @@ class BadEvent(ValueError):
     """What was given is no journal event; the text says what is wrong and where."""
 
 
+class UnknownVersion(BadEvent):
+    """It may be an event, but of a format version that is not known here."""
+
+
 @dataclass(frozen=True)
 class Stamp:
     """When something happened, as one table's clock saw it.
@@ -212,7 +216,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
     """Raises BadEvent unless `fields` are an event's, of right types and ranges. Computes no hash."""
     version = fields.get("v")
     if "v" in fields and (type(version) is not int or version != EVENT_VERSION):
-        raise BadEvent(f"v: version {version!r} is unknown, {EVENT_VERSION} is known")
+        raise UnknownVersion(f"v: version {version!r} is unknown, {EVENT_VERSION} is known")
     for field, expected_type in _FIELD_TYPES.items():
         if field not in fields:
             raise BadEvent(f"{field}: missing")

@@ -33,13 +33,25 @@ class Unproven(Exception):
     """An event that the table's signatures do not bear out; the text says why."""
 
 
+@dataclass(frozen=True)
+class SignedSoFar:
+    """Where a check of signatures stands after an event, so that another one can go on from there."""
+
+    key: str | None = None
+    key_changed_seq: int = 0
+    signed_seq: int = 0
+    checkpoint_seq: int = 0
+    owed_seq: int | None = None
+
+
 class SignatureCheck:
     """Holds a journal's events, given in order from the first on and with a good chain, against its checkpoints.
 
     Where the oldest were pruned, the first is the checkpoint behind the base, and the base is held against them too.
     """
 
-    def __init__(self, base: Base | None = None) -> None:
+    def __init__(self, base: Base | None = None, *, central: SignedSoFar | None = None) -> None:
+        """With `central`, of the whole history in a central log from there on: nothing was pruned in that."""
         self.key: str | None = None
         """The public key that the last start named; None before the first."""
         self.key_changed_seq = 0
@@ -51,9 +63,17 @@ class SignatureCheck:
         self._checkpoint_seq = 0
         self._owed_seq: int | None = None
         self._base = base
-        self._witness = Witness(base)
+        self._witness = Witness(base) if central is None else None
         if base is not None:
             self._go_on_from(base)
+        if central is not None:
+            self.key, self.key_changed_seq, self.signed_seq = central.key, central.key_changed_seq, central.signed_seq
+            self._checkpoint_seq, self._owed_seq = central.checkpoint_seq, central.owed_seq
+
+    @property
+    def so_far(self) -> SignedSoFar:
+        """Where the check stands."""
+        return SignedSoFar(self.key, self.key_changed_seq, self.signed_seq, self._checkpoint_seq, self._owed_seq)
 
     def _go_on_from(self, base: Base) -> None:
         self._checkpoint_seq = base.seq
@@ -79,10 +99,11 @@ class SignatureCheck:
             self._take_checkpoint(event)
         elif event.type in ALWAYS_SIGNED and self._owed_seq is None:
             self._owed_seq = event.seq
-        try:
-            self._witness.take(event.type, event.data, self.key)
-        except BadBase as error:
-            raise Unproven(str(error)) from None
+        if self._witness is not None:
+            try:
+                self._witness.take(event.type, event.data, self.key)
+            except BadBase as error:
+                raise Unproven(str(error)) from None
         if event.seq - self._checkpoint_seq > UNSIGNED_EVENTS_MAX:
             raise Unproven(
                 f"there is no checkpoint since event {self._checkpoint_seq}, though one is due "
@@ -97,10 +118,11 @@ class SignatureCheck:
     def check_journal_end(self) -> None:
         """Raises Unproven when the journal may not end here."""
         self.check_end()
-        try:
-            self._witness.check_end()
-        except BadBase as error:
-            raise Unproven(str(error)) from None
+        if self._witness is not None:
+            try:
+                self._witness.check_end()
+            except BadBase as error:
+                raise Unproven(str(error)) from None
 
     def _take_start(self, event: Event) -> None:
         key = event.data.get("key")

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from device.input_names import all_said
 from device.rule_edges import EdgesDiffer, check_edges
-from device.session import TableTerms
+from device.table_terms import TableTerms
 
 MIB: Final = 1024 * 1024
 # The digits of a hash that people compare.

@@ -6,14 +6,14 @@ the journal's events are given to `replay`, which does the same steps again and 
 were journaled: the session is the journal replayed, and nothing else.
 """
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
 from device import alert_book
+from device.answered_commands import Commands, remember
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.dice_control.dice_log import HEARD, DiceLog
@@ -25,11 +25,12 @@ from device.hardware_state import HardwareState
 from device.journal_base import JOURNAL_PRUNED
 from device.machine_events import EVENTS as MACHINE_EVENTS
 from device.machine_events import step_text
+from device.origin import Origin
 from device.plain_values import plain
-from engine_lite.dealing_order import player_order
+from device.settled_roll import settled_roll
+from device.table_terms import TableTerms
+from engine_lite.dealing_order import next_shooter
 from engine_lite.refusal import Refused
-from engine_lite.rule_compiler import compile_rules
-from engine_lite.rules import RuleSet
 from engine_lite.steps import apply_step, step_name
 from engine_lite.table import Table
 
@@ -39,8 +40,6 @@ RECENT_ROLLS_MAX = 12
 # Events that change nothing but the dice log.
 _DICE_LOG_ONLY = (*DICE_EVENTS, "reserve_settled")
 _ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
-# Commands remembered so that one that is sent again after a lost answer is not done twice.
-COMMANDS_MAX = 1000
 INPUT_TEXT_MAX = 300
 # Of an alert: Madrid's articles are long, and one may name several rules.
 ALERT_TEXT_MAX = 1200
@@ -48,73 +47,6 @@ ALERT_TEXT_MAX = 1200
 
 class ReplayError(Exception):
     """The journal does not lead where it says: the message names the event and what differs."""
-
-
-@dataclass(frozen=True)
-class TableTerms:
-    """What a table is opened under: the rule set's data, options, unit and limits (chip units)."""
-
-    rule_set: Mapping[str, Any]
-    options: Mapping[str, Any]
-    unit: int
-    minimum: int
-    maximum: int
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> "TableTerms":
-        """The terms that stand in an event, as `data` gives them."""
-        limits = data["limits"]
-        return cls(data["rule_set"], data["options"], data["unit"], limits["min"], limits["max"])
-
-    def table(self) -> Table:
-        """A new table under these terms. Raises RuleError or ValueError when they are not sound."""
-        return Table(compile_rules(dict(self.rule_set), dict(self.options)), self.unit, self.minimum, self.maximum)
-
-    def data(self) -> dict[str, Any]:
-        """The terms as they stand in an event."""
-        return {
-            "rule_set": dict(self.rule_set),
-            "options": dict(self.options),
-            "unit": self.unit,
-            "limits": {"min": self.minimum, "max": self.maximum},
-        }
-
-    def check(self) -> RuleSet:
-        """The rule set, if a table may be opened under these terms. Raises RuleError or ValueError.
-
-        More than `table` asks: the regulation's own bounds on the limits. What was opened once is not judged again.
-        """
-        rules = self.table().rules
-        if self.minimum % self.unit:
-            raise ValueError(f"the minimum {self.minimum} must be a multiple of the unit {self.unit}")
-        bounds = rules.maximum_bounds(self.minimum)
-        if bounds is not None and not bounds[0] <= self.maximum <= bounds[1]:
-            raise ValueError(
-                f"the maximum must be from {bounds[0]} to {bounds[1]} where the minimum is {self.minimum} "
-                f"({rules.name}, {rules.limits_source})"
-            )
-        return rules
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where an entry came from: the console, or a board and a group of its inputs such as node:dice_keys.
-
-    `command` is the console's id for it, `report` the last report of the node that went into it.
-    """
-
-    via: str
-    command: str | None = None
-    report: tuple[int, int] | None = None
-
-    def data(self) -> dict[str, Any]:
-        """The origin as it stands in an event."""
-        said: dict[str, Any] = {"via": self.via}
-        if self.command is not None:
-            said["command"] = self.command
-        if self.report is not None:
-            said["report"] = list(self.report)
-        return said
 
 
 @dataclass
@@ -148,7 +80,7 @@ class Session:
     key: str | None = None
     # The last checkpoint event; 0 while there was none.
     checkpoint_seq: int = 0
-    commands: "OrderedDict[str, dict[str, Any]]" = field(default_factory=OrderedDict)
+    commands: Commands = field(default_factory=Commands)
 
     @property
     def point(self) -> int | None:
@@ -342,7 +274,7 @@ class Session:
 
     def new_shooter_keyed(self, origin: Origin) -> list[Entry]:
         """Key 2 was held: the dice pass to the next player, in order of position, who has a line bet."""
-        shooter = self._next_shooter()
+        shooter = None if self.table is None else next_shooter(self.table.bets(), self.table.shooter)
         if shooter is None:
             return [self._refused_key("no other player has a line bet; name the shooter on the screen", origin)]
         return self._keyed({"shooter": shooter}, origin)
@@ -473,18 +405,8 @@ class Session:
             group = data["via"].partition(":")[2] or "dice_keys"
             self.hardware.note_report(group, report[0], report[1])
         if command := data.get("command"):
-            self._remember(command, kind, data)
+            remember(self.commands, command, self.seq, kind, data, self.point)
         return kind, data
-
-    def _remember(self, command: str, kind: str, data: dict[str, Any]) -> None:
-        self.commands[command] = {
-            "seq": self.seq,
-            "asked": _asked(kind, data),
-            "results": data.get("results", []),
-            "point": self.table.point if self.table else None,
-        }
-        if len(self.commands) > COMMANDS_MAX:
-            self.commands.popitem(last=False)
 
     def _on_started(self, data: dict[str, Any]) -> None:
         self.configured = data["configured"]
@@ -587,33 +509,13 @@ class Session:
         if not corrected:
             self.series_before_roll = self.rolls_in_series
         self.rolls_in_series = 0 if data["point"] is None else self.series_before_roll + 1
-        undone = self.last_roll if corrected and self.last_roll else {"dice": None, "results": []}
+        undone = self.last_roll if corrected else None
         self.correcting = False
         self.dice_out = False
         self.last_no_roll = None
         self.recent_rolls = [*self.recent_rolls, list(dice)][-RECENT_ROLLS_MAX:]
-        self.last_roll = {
-            "seq": seq,
-            "number": data["number"],
-            "dice": list(dice),
-            "total": sum(dice),
-            "point_before": data["point_before"],
-            "point": data["point"],
-            "results": [self._with_stake(result) for result in data["results"]],
-            "corrected": corrected,
-            # After a correction: what the wrong roll had settled and must be taken back.
-            "undone": undone["results"],
-            "undone_dice": undone["dice"],
-            # Bets that players had taken back and that the right roll had decided: the chips are owed.
-            "not_redone": data.get("not_redone", []),
-        }
-
-    def _with_stake(self, result: dict[str, Any]) -> dict[str, Any]:
-        """A loser with the stake that is collected, which the dealer wants to see."""
-        if result["result"] != "lose" or self.table is None:
-            return result
-        stake = self.table.stake_before_roll(result["player"], result["kind"], result.get("number"))
-        return result | {"amount": stake}
+        assert self.table is not None
+        self.last_roll = settled_roll(self.table, seq, dice, data, undone)
 
     def _on_take_back(self, data: dict[str, Any]) -> None:
         self.correcting = data["correcting"]
@@ -640,33 +542,6 @@ class Session:
         if step is not None:
             data["step"] = step
         return self._take("key_refused", data)
-
-    def _next_shooter(self) -> str | None:
-        table = self.table
-        if table is None:
-            return None
-        lines = ("pass_line", "dont_pass")
-        players: list[str] = sorted({bet["player"] for bet in table.bets() if bet["kind"] in lines}, key=player_order)
-        if not players:
-            return None
-        if table.shooter is None:
-            return players[0]
-        later = [player for player in players if player_order(player) > player_order(table.shooter)]
-        following = [player for player in [*later, *players] if player != table.shooter]
-        return following[0] if following else None
-
-
-def _asked(kind: str, data: dict[str, Any]) -> Any:
-    """What a command asked for, as far as it tells it from another one under the same id."""
-    if kind == "table_opened":
-        return {name: data[name] for name in ("rule_set", "options", "unit", "limits")}
-    if kind == "alert_acknowledged":
-        return {name: data[name] for name in ("alert", "raised", "name")}
-    if kind in ("table_closed", "no_more_bets"):
-        return kind
-    if kind in DICE_EVENTS:
-        return data["asked"]
-    return data["correcting"] if kind == "take_back" else data["step"]
 
 
 def _is_older(version: str, former: str) -> bool:

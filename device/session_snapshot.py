@@ -9,7 +9,8 @@ from device.dice_control.dice_log import DiceLog
 from device.dice_control.dice_state import DiceState
 from device.event_times import EventTimes
 from device.plain_values import BadValue, build, plain
-from device.session import Session, TableTerms
+from device.session import Session
+from device.table_terms import TableTerms
 from engine_lite.table import Table
 
 

@@ -8,16 +8,22 @@ from device.alert_conditions import GraceTimes
 from device.dice_control import dice_rules
 from device.dice_control.dice_rules import DiceRules
 from device.dice_control.reserve_conditions import ReserveTimes
-from device.session import TableTerms
+from device.table_terms import TableTerms
 from drivers.wiring import Wiring
 
 
 @dataclass(frozen=True)
 class UplinkSettings:
-    """Where the journal is delivered: NATS servers (URLs) and the name of the stream."""
+    """Where the journal is delivered: NATS servers (URLs) and the name of the stream, an HTTPS address, or both.
 
-    servers: Sequence[str]
+    No `servers`: not by NATS. `ca` is a file of the certificates that alone vouch for the central systems; None: those
+    that the operating system trusts.
+    """
+
+    servers: Sequence[str] = ()
     stream: str = "CRAPS"
+    https: str | None = None
+    ca: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from device.session import Entry, Origin, Session
+from device.origin import Origin
+from device.session import Entry, Session
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,

@@ -5,6 +5,7 @@ from typing import Any
 
 from device.event import Event, Stamp
 from device.machine_events import found_at_start
+from device.origin import Origin
 from device.self_test import (
     Check,
     check_clock,
@@ -15,7 +16,8 @@ from device.self_test import (
     check_space,
     self_test,
 )
-from device.session import Entry, Origin, Session, TableTerms
+from device.session import Entry, Session
+from device.table_terms import TableTerms
 
 RULES_UNFIT = "Nobody may play: these rules would pay wrong ({}). Call a technician."
 

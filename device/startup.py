@@ -20,9 +20,12 @@ from device.console.http_interface import create_app
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
+from device.https_log import HttpsSystem
 from device.nats_log import NatsSystem
 from device.settings import Settings
+from device.table_key import TableKey
 from device.terminal import Busy, Halted, Terminal
+from device.uplink import CentralSystem
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_table import VirtualTable
@@ -57,8 +60,7 @@ async def run_terminal(
             controls = VirtualControls(table)
 
         tasks = [asyncio.create_task(terminal.run())]
-        if assembled.uplink is not None:
-            tasks.append(asyncio.create_task(assembled.uplink.run()))
+        tasks += [asyncio.create_task(uplink.run()) for uplink in assembled.uplinks]
         if assembled.pruner is not None:
             tasks.append(asyncio.create_task(assembled.pruner.run()))
         if assembled.snapshot_seq > 0:
@@ -141,9 +143,16 @@ def _take_signals() -> None:
 
 
 def _surroundings(settings: Settings, folder: DataFolder, pin_factory: Any) -> Surroundings:
-    central = None
-    if settings.uplink is not None:
-        central = NatsSystem(settings.uplink.servers, settings.site, settings.table, settings.uplink.stream)
+    def central(key: TableKey) -> list[CentralSystem]:
+        uplink = settings.uplink
+        systems: list[CentralSystem] = []
+        if uplink is not None and uplink.servers:
+            systems.append(
+                NatsSystem(uplink.servers, settings.site, settings.table, uplink.stream, ca=uplink.ca, key=key)
+            )
+        if uplink is not None and uplink.https is not None:
+            systems.append(HttpsSystem(uplink.https, settings.site, settings.table, key, uplink.ca))
+        return systems
 
     def open_inputs(hint: Callable[[], None]) -> TableInputs:
         return TableInputs(settings.wiring, pin_factory=pin_factory, node_port=settings.node_port, on_hint=hint)

@@ -6,7 +6,7 @@ fails, the terminal stops accepting and says so; it never answers as if it had s
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,15 +24,17 @@ from device.input_reader import InputReader
 from device.journal import Journal, JournalError, JournalFull
 from device.journal_base import Base
 from device.machine_watch import MachineWatch
+from device.origin import Origin
 from device.recovery import Recovered
 from device.screen import alerts, table_view
 from device.self_test import Check, check_hardware, check_rules, have_answered, self_test
-from device.session import Entry, Origin, Session, TableTerms
+from device.session import Entry, Session
 from device.settings import Settings
 from device.signal_entries import entries_of, origin_of
 from device.snapshot_keeper import SnapshotKeeper
 from device.start_entries import Found, Start, start_session
 from device.table_key import TableKey
+from device.table_terms import TableTerms
 from drivers.signals import (
     BetStatusKeyed,
     BoxPicked,
@@ -150,7 +152,7 @@ class Terminal:
         self._live: dict[str, Any] = {
             "pending_die": None,
             "box": None,
-            "uplink": {"state": "off", "delivered": 0, "last_error": None},
+            "uplink": {"state": "off", "delivered": 0, "last_error": None, "targets": {}},
             "node": {"state": "none"},
         }
         # What the dice keys said and the session has not heard yet; a die of theirs that the last step used up.
@@ -185,6 +187,7 @@ class Terminal:
                 "state": uplink["state"],
                 "undelivered": undelivered,
                 "last_error": uplink["last_error"],
+                "targets": uplink["targets"],
             },
             "node": live["node"],
             "clock": self._machine.clock_quality,
@@ -215,9 +218,14 @@ class Terminal:
         """Have `keeper` keep a snapshot of what is on the disk."""
         self._snapshots = keeper
 
-    def set_uplink(self, state: str, delivered: int, last_error: str | None) -> None:
-        """What the uplink says of itself."""
-        self._set_live("uplink", {"state": state, "delivered": delivered, "last_error": last_error})
+    def set_uplink(
+        self, state: str, delivered: int, last_error: str | None, targets: Mapping[str, str] | None = None
+    ) -> None:
+        """What the uplinks say of themselves, taken together; `targets` is the state of each by its name."""
+        self._set_live(
+            "uplink",
+            {"state": state, "delivered": delivered, "last_error": last_error, "targets": dict(targets or {})},
+        )
         undelivered = max(0, self._committed["seq"] - delivered)
         self._machine.note_link(
             up=state == "online", reason=last_error, undelivered=undelivered, now_ms=self._loop_ms()

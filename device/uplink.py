@@ -105,6 +105,11 @@ class Uplink:
         self._status = UplinkStatus("offline", record.read(system.name).seq, None)
 
     @property
+    def target(self) -> str:
+        """The name of the central system."""
+        return self._system.name
+
+    @property
     def status(self) -> UplinkStatus:
         """The status as last told to `on_change`."""
         return self._status

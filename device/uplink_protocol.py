@@ -85,10 +85,13 @@ def pack(lines: Sequence[str], first: int, bytes_max: int = PACK_BYTES_MAX) -> B
     return Batch(first, last, b"\n".join(taken))
 
 
-def headers(table: str, batch: Batch, expected_sequence: int) -> dict[str, str]:
-    """Return the headers of `batch`; the server refuses it unless the log ends at `expected_sequence`."""
+def headers(owner: str, batch: Batch, expected_sequence: int) -> dict[str, str]:
+    """Return the headers of `batch`; the server refuses it unless the log ends at `expected_sequence`.
+
+    `owner` is a name that no other table of the stream has: messages of one name are taken for one, and dropped.
+    """
     return {
-        "Nats-Msg-Id": f"{table}:{batch.first}-{batch.last}",
+        "Nats-Msg-Id": f"{owner}:{batch.first}-{batch.last}",
         "Nats-Expected-Last-Subject-Sequence": str(expected_sequence),
         "Boxman-First-Seq": str(batch.first),
         "Boxman-Last-Seq": str(batch.last),

@@ -11,9 +11,9 @@ from typing import Any
 from device.alert_conditions import GraceTimes
 from device.dice_control import dice_rules
 from device.dice_control.reserve_conditions import ReserveTimes
-from device.nats_log import check_servers
-from device.session import TableTerms
+from device.nats_connection import check_servers
 from device.settings import Settings, UplinkSettings
+from device.table_terms import TableTerms
 from drivers.virtual_table import DEMO_PINS
 from drivers.wiring import DEFAULT_PINS, INPUTS, LAMPS, SLOTS, Pin, Timing, Wiring, parse_pin
 from engine_lite import rule_sets

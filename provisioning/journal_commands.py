@@ -9,13 +9,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from device.assembly import DELIVERY_FILE
-from device.central_comparison import CentralUnreadable, ComparisonResult, compare_with_central
+from device.central_comparison import ComparisonResult, compare_with_central
+from device.central_history import CentralUnreadable
 from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Checkpoint, parse_checkpoint
 from device.data_folder import JOURNAL_FILE_NAME
 from device.event import canonical
 from device.journal import JournalError, JournalReader
 from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
-from device.nats_log import NatsSystem, check_servers
+from device.nats_connection import NatsAccess, check_servers
+from device.nats_log import NatsSystem
 from device.scenario_export import ExportedSession, sessions
 from device.table_key import KEY_FILE_NAME, TableKeyError, read_table_key
 from device.uplink_protocol import subject

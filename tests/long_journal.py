@@ -14,7 +14,8 @@ from typing import Any
 from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, sign
 from device.event import Event, Stamp, canonical, parse, seal
 from device.journal import JournalReader
-from device.session import Entry, Origin, Session
+from device.origin import Origin
+from device.session import Entry, Session
 from device.table_key import TableKey
 
 ROWS_A_TRANSACTION = 50_000

@@ -10,8 +10,9 @@ from device.event_times import EventTimes
 from device.journal import Journal, JournalReader
 from device.journal_base import Base, pruned_data, sign_base, state_text
 from device.journal_verification import VerificationResult, verify
+from device.origin import Origin
 from device.recovery import Recovered, recover
-from device.session import Entry, Origin, Session
+from device.session import Entry, Session
 from device.session_snapshot import state_of
 from device.snapshot_file import SnapshotFile
 from device.table_key import TableKey

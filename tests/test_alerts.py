@@ -9,9 +9,11 @@ from device.alert_conditions import GraceTimes
 from device.alert_watch import AlertWatch
 from device.dice_control import dice_rules
 from device.dice_control.reserve_conditions import ReserveTimes
+from device.origin import Origin
 from device.screen import alerts, puck_view
-from device.session import Entry, Origin, Session, TableTerms
+from device.session import Entry, Session
 from device.signal_entries import entries_of
+from device.table_terms import TableTerms
 from drivers.signals import DiceKeyed, InputStuck, NodeDropped, PuckUnseen, Signal
 from drivers.table_inputs import Received
 from drivers.wiring import DEFAULT_PINS, Pin, Wiring

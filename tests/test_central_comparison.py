@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from device.central_comparison import CentralUnreadable, Comparison, ComparisonResult, Different, compare_with_central
+from device.central_comparison import Comparison, ComparisonResult, Different, compare_with_central
+from device.central_history import CentralUnreadable
 from device.event import Event, Stamp, seal
 from device.journal import JournalReader
+from device.nats_connection import NatsAccess
 from provisioning.central_server import CentralServer, ensure_stream
 from tests.journal_rig import changed, filled, lines_of
 from tests.nats_rig import jetstream
@@ -129,7 +131,7 @@ def compared(
 
     with JournalReader(path) as reader:
         return asyncio.run(
-            compare_with_central(reader, [server.url], "CRAPS", f"craps.casino-1.{table}.journal", on_progress)
+            compare_with_central(reader, NatsAccess([server.url]), "CRAPS", f"craps.casino-1.{table}.journal", on_progress)
         )
 
 
@@ -200,8 +202,8 @@ def test_a_server_that_is_not_there_and_a_stream_that_is_not_there(
     with JournalReader(journal[0]) as reader:
         for servers, stream, words in (
             (["nats://127.0.0.1:1"], "CRAPS", "the central server takes no connections; it may be down"),
-            ([server.url], "OTHER", "the central server has no such stream; it has to be set up there"),
+            ([server.url], "OTHER", "no central server has this stream ready; if that stays, it has to be set up there"),
         ):
             with pytest.raises(CentralUnreadable) as unreadable:
-                asyncio.run(compare_with_central(reader, servers, stream, subject, lambda *_: None))
+                asyncio.run(compare_with_central(reader, NatsAccess(servers), stream, subject, lambda *_: None))
             assert str(unreadable.value) == words

@@ -20,9 +20,11 @@ from device.dice_control import dice_rules
 from device.event import Event, seal
 from device.journal import Journal, JournalReader
 from device.journal_verification import verify
-from device.session import Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Session
 from device.settings import Settings, UplinkSettings
 from device.table_key import TableKey
+from device.table_terms import TableTerms
 from drivers.wiring import Pin, Timing, Wiring
 from engine_lite import rule_sets
 from tests.journal_rig import KEY, OTHER_KEY, STAMP, events_in, terminal_on, write

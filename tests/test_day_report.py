@@ -22,7 +22,9 @@ from device.dice_control.report_words import Words
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
 from device.dice_control.row_texts import dice_text, note_text, rule_texts, seconds_text
 from device.event import GENESIS_HASH
-from device.session import Entry, Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Entry, Session
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from tests.dice_journal import DiceJournal, spanish_day

@@ -11,7 +11,9 @@ from device.dice_control.dice_state import OPENINGS_MAX
 from device.dice_control.event_alerts import count_alerts
 from device.dice_control.names import same_name
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
-from device.session import Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Session
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from tests.dice_journal import DiceJournal

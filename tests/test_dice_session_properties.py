@@ -15,7 +15,9 @@ from device.dice_control.dice_history import DICE_ALERTS, History, history
 from device.dice_control.dice_state import PLACES
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.event import GENESIS_HASH, Event, Stamp, parse, seal
-from device.session import Entry, Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Entry, Session
+from device.table_terms import TableTerms
 from drivers.wiring import Wiring
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused

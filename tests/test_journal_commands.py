@@ -491,4 +491,4 @@ def test_the_central_servers_may_be_those_of_a_configuration(left: Left, central
 
 def test_a_stream_of_another_name_is_asked_for(left: Left, central: str) -> None:
     status, _, said = left.verify("--central", central, "--stream", "OTHER")
-    assert (status, "has no such stream" in said) == (1, True)
+    assert (status, "no central server has this stream ready" in said) == (1, True)

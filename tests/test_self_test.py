@@ -18,7 +18,7 @@ from device.self_test import (
     have_answered,
     self_test,
 )
-from device.session import TableTerms
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from tests.test_house_edge import PER_BET, side_bets
 

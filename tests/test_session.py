@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.event import GENESIS_HASH, Stamp, seal
+from device.origin import Origin
 from device.screen import alerts, table_view
-from device.session import Entry, Origin, ReplayError, Session, TableTerms
+from device.session import Entry, ReplayError, Session
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 

@@ -14,9 +14,11 @@ from device.dice_control import dice_rules
 from device.dice_control.dice_actions import ActionError, parse_action
 from device.event import GENESIS_HASH, Stamp, seal
 from device.event_times import EventTimes
+from device.origin import Origin
 from device.screen import alerts, table_view
-from device.session import Entry, Origin, Session, TableTerms
+from device.session import Entry, Session
 from device.session_snapshot import BadState, restore, restore_state, state_of
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from tests import test_dice_properties as dice

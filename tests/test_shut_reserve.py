@@ -10,7 +10,9 @@ from device.alert_watch import AlertWatch
 from device.dice_control import dice_rules
 from device.dice_control.dice_actions import parse_action
 from device.dice_control.reserve_conditions import ReserveTimes
-from device.session import Entry, Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Entry, Session
+from device.table_terms import TableTerms
 from drivers.wiring import Wiring
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused

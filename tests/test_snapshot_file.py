@@ -19,8 +19,9 @@ from device import snapshot_file, snapshot_keeper
 from device.event import Event, Stamp, parse
 from device.event_times import EventTimes
 from device.journal import Journal, JournalDamaged, JournalReader
+from device.origin import Origin
 from device.recovery import Recovered, recover
-from device.session import Origin, ReplayError, Session
+from device.session import ReplayError, Session
 from device.session_snapshot import state_of
 from device.settings import Settings
 from device.snapshot_file import BadSnapshot, Snapshot, SnapshotFile

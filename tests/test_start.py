@@ -14,9 +14,11 @@ from device.assembly import terms_to_open
 from device.clock import Clock
 from device.event import Event
 from device.journal import Journal
-from device.session import Origin, Session, TableTerms
+from device.origin import Origin
+from device.session import Session
 from device.settings import Settings
 from device.table_key import TableKey
+from device.table_terms import TableTerms
 from device.terminal import Halted, Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
@@ -107,6 +109,17 @@ async def until_tested(machine: Machine) -> None:
     await machine.until(lambda _: len(machine.told("self_test")) == runs, "the self-test")
 
 
+async def quiet(terminal: Terminal) -> int:
+    """The state's version, once nothing has changed it for longer than the terminal takes to look for alerts."""
+    version = terminal.version
+    while True:
+        try:
+            async with asyncio.timeout(3 * terminal_module.WATCH_S):
+                version = await terminal.wait_for_change(version)
+        except TimeoutError:
+            return version
+
+
 def types(events: list[Event]) -> list[str]:
     return [event.type for event in events]
 
@@ -180,6 +193,12 @@ def test_the_quality_of_the_clock_is_journaled_and_shown_when_it_changes(machine
         await machine.until(lambda _: machine.told("clock_quality"), "the quality")
         await machine.terminal.wait_for_change(version)
         assert machine.terminal.state["clock"] == "free"
+        # Back within the minute it is no event, but the screen is told.
+        version = await quiet(machine.terminal)
+        machine.time_state = 0
+        async with asyncio.timeout(WAIT_S):
+            await machine.terminal.wait_for_change(version)
+        assert machine.terminal.state["clock"] == "synced"
 
     machine.run(lose)
     assert machine.told("clock_quality") == [{"clock": "free"}]
@@ -318,3 +337,14 @@ def test_an_alert_of_the_door_outlasts_the_node_that_reads_it_and_not_the_switch
     assert table.after(200) == ["+door_open"]
     table.keep(table.session.input_seen("input_unavailable", {"name": "door", "reason": "busy"}))
     assert sorted(table.after(200)) == ["+input_unavailable", "-door_open"]
+
+
+def test_an_alert_of_the_door_outlasts_a_start_without_the_node_that_reads_it() -> None:
+    table = Table()
+    table.keep(table.session.input_seen("door_opened", {"initial": True, "via": "node:door"}))
+    assert table.after(200) == ["+door_open"]
+    table.keep(table.session.start("1", {}, key="U", configuration_hash="0"))
+    table.watch = Table().watch
+    table.keep(table.session.input_seen("node_lost", {"reason": "no such port"}))
+    assert table.after(10_000) == ["+node_offline"]
+    assert "door_open" in table.session.alerts

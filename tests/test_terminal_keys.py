@@ -10,9 +10,9 @@ import pytest
 
 from device.event import Event, Stamp
 from device.journal import Journal
-from device.session import TableTerms
 from device.settings import Settings
 from device.table_key import open_table_key
+from device.table_terms import TableTerms
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.wiring import DEFAULT_PINS, DICE_KEYS, Pin, Timing, Wiring

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import device.nats_connection
 import device.uplink
 from device.uplink import UplinkStatus
 from provisioning.central_server import STREAM, CentralServer, ensure_stream, stream_config
@@ -59,7 +60,7 @@ def test_a_message_names_its_first_and_last_event(server: CentralServer, tmp_pat
         async with jetstream(server.url) as stream:
             message = await stream.get_last_msg(STREAM, SUBJECT)
         assert message.headers == {
-            "Nats-Msg-Id": "craps-1:1-3",
+            "Nats-Msg-Id": "test.craps-1:1-3",
             "Nats-Expected-Last-Subject-Sequence": "0",
             "Nats-Expected-Stream": "CRAPS",
             "Boxman-First-Seq": "1",
@@ -362,7 +363,7 @@ def test_a_missing_stream_is_said_and_delivery_begins_once_it_is_there(tmp_path:
     async def scenario(server: CentralServer) -> None:
         journal = FakeJournal(TABLE, events=1)
         async with running_uplink(server.url, journal, tmp_path, TABLE) as unit:
-            said = "the central server has no such stream; it has to be set up there"
+            said = "no central server has this stream ready; if that stays, it has to be set up there"
             await wait_until(lambda: unit.status == UplinkStatus("offline", 0, said), said)
             await ensure_stream(server.url)
             await unit.delivered(1)
@@ -374,7 +375,7 @@ def test_a_missing_stream_is_said_and_delivery_begins_once_it_is_there(tmp_path:
 def test_a_server_that_accepts_and_says_nothing_does_not_hold_the_uplink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device.uplink, "CONNECT_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(device.nats_connection, "CONNECT_TIMEOUT_S", 0.1)
 
     async def scenario() -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError, ServiceUnavailableError
 
-from device.nats_log import explain
+from device.nats_connection import explain
 from device.uplink_protocol import (
     EMPTY_LOG,
     Backoff,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from device.dice_control.dice_actions import ActionError, parse_action
-from device.session import TableTerms
+from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from engine_lite.steps import StepError, check_step

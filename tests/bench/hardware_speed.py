@@ -10,9 +10,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from device.journal import Journal
-from device.session import TableTerms
 from device.settings import Settings
 from device.table_key import KEY_BYTES, TableKey
+from device.table_terms import TableTerms
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_node import node_command

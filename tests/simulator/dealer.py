@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
-from device.session import TableTerms
+from device.table_terms import TableTerms
 from device.terminal import DISK_FULL, Busy, Halted, IdReused
 from drivers.signals import BOXES
 from drivers.wiring import BUTTONS
@@ -119,6 +119,7 @@ class Dealer:
         asked = machine.ledger.commands[command]
         if asked.outcome == "not done":
             asked.outcome = "unknown"
+        halts = machine.halts
         answering = asyncio.ensure_future(getattr(terminal, asked.method)(*asked.arguments, command))
         ending = asyncio.ensure_future(life.over.wait())
         await asyncio.wait({answering, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -130,7 +131,10 @@ class Dealer:
             machine.trace.note(f"{command} {asked.method} {self._words(asked)}: no answer")
             self._unanswered = [*self._unanswered, command][-DONE_AGAIN_MAX:]
             return False
-        return self._answered(command, asked, answering)
+        is_done = self._answered(command, asked, answering)
+        if is_done and machine.halts != halts:
+            raise Violation(f"command {command} was done after the screen had said that nothing is accepted")
+        return is_done
 
     def _answered(self, command: str, asked: Asked, answering: "asyncio.Future[dict[str, Any]]") -> bool:
         ledger, trace = self._machine.ledger, self._machine.trace

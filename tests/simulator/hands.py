@@ -9,7 +9,7 @@ from drivers.virtual_contact import Contact
 from drivers.virtual_faults import Fault
 from drivers.virtual_pins import VirtualPinFactory
 from drivers.wiring import DICE_KEYS, GROUPS, Wiring
-from tests.simulator.ledger import Keyed, Ledger
+from tests.simulator.ledger import Keyed, Ledger, What
 from tests.simulator.simulated_loop import SimulatedLoop
 from tests.simulator.simulated_node import SimulatedNode
 
@@ -75,33 +75,36 @@ class Hands:
 
     async def key_dice(self, first: int, second: int) -> None:
         """Key a roll on the dice keys."""
-        boot, before = self._reports()
+        begun = self._begun()
         await self.press(DICE_KEYS[first - 1])
         await self.press(DICE_KEYS[second - 1])
-        await self._keyed(Keyed("pair", (first, second), boot, before + 1, 0))
+        await self._keyed("pair", (first, second), *begun)
 
     async def key_one_die(self, die: int) -> None:
         """Key a single die, and no other."""
+        begun = self._begun()
         await self.press(DICE_KEYS[die - 1])
+        await self._keyed("lone die", (die,), *begun)
 
     async def hold_key(self, key: int) -> None:
         """Hold dice key 1 (take back) or 2 (new shooter)."""
-        boot, before = self._reports()
+        begun = self._begun()
         await self.press(DICE_KEYS[key - 1], HOLD_S)
-        await self._keyed(Keyed("hold", (key,), boot, before + 1, 0))
+        await self._keyed("hold", (key,), *begun)
 
-    def _reports(self) -> tuple[int, int]:
+    def _begun(self) -> tuple[float, int, int]:
+        """Now, the node's boot (0: it does not look at its keys) and its last report."""
         if self._node is None or not self._node.is_configured:
-            return 0, 0
-        return self._node.boot_id, self._node.last_number
+            return self._loop.time(), 0, 0
+        return self._loop.time(), self._node.boot_id, self._node.last_number
 
-    async def _keyed(self, keyed: Keyed) -> None:
+    async def _keyed(self, what: What, dice: tuple[int, ...], began_s: float, boot_id: int, before: int) -> None:
         await asyncio.sleep(SETTLED_S)
         if DICE_KEYS[0] not in self._node_pins:
             return
-        boot, last = self._reports()
-        if boot and boot == keyed.boot_id:
-            self._ledger.keyed.append(Keyed(keyed.what, keyed.dice, boot, keyed.first, last))
+        now_s, boot_id_now, last = self._begun()
+        if boot_id and boot_id == boot_id_now:
+            self._ledger.keyed.append(Keyed(what, dice, began_s, now_s, boot_id, before + 1, last))
         else:
             # The node was not there all the time, and may have seen one of two dice.
             await asyncio.sleep(ABANDONED_S)

@@ -9,10 +9,18 @@ from device.dice_control.dice_state import PLACES
 from device.journal import READ_LIMIT_MAX, JournalReader
 from device.session import ReplayError, Session
 
+# A first die that nothing follows is given up after so long (Timing.abandon_ms).
+ABANDON_S = 10.0
+# So much later than it was seen an event may be stamped, where the disk stalls and others wait before it.
+JOURNALED_WITHIN_MS = 30_000
 # The kinds of signal of the node of which each report may make one, and one only.
 _COUNTED_GROUPS = ("node:dice_keys", "node:bet_status")
 _DICE_KEYS = "node:dice_keys"
-_BY_KEYS = {"pair": ("roll", "correct", "key_refused"), "hold": ("take_back", "shooter", "key_refused")}
+What = Literal["pair", "hold", "lone die"]
+_BY_KEYS: dict[What, tuple[str, ...]] = {
+    "pair": ("roll", "correct", "key_refused"),
+    "hold": ("take_back", "shooter", "key_refused"),
+}
 
 
 class Violation(Exception):
@@ -31,10 +39,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Keyed:
-    """What was keyed on the node: `first` to `last` are the reports of the boot that it made."""
+    """What was keyed on the node, from when to when; `first` to `last` are the reports of the boot that it made."""
 
-    what: Literal["pair", "hold"]
+    what: What
     dice: tuple[int, ...]
+    began_s: float
+    ended_s: float
     boot_id: int
     first: int
     last: int
@@ -53,7 +63,11 @@ class Ledger:
         self._events_of: dict[str, list[dict[str, Any]]] = {}
         self._by_report: dict[tuple[str, int, int], tuple[str, int]] = {}
         self._keyed_events: list[dict[str, Any]] = []
+        # The reports of first dice that a roll on the screen used up.
+        self._used_up: set[tuple[int, int]] = set()
         self._alerts: set[str] = set()
+        # When each opening of the reserve was journaled, which is after it was seen.
+        self._opened: dict[int, tuple[str, int]] = {}
         self._set_sizes: dict[str, int] = {}
 
     @property
@@ -139,8 +153,20 @@ class Ledger:
     # The node
 
     def check_keyed(self) -> None:
-        """All that was keyed on the node is one event, unless the node has forgotten it. Raises Violation."""
+        """All that was keyed on the node is one event, unless the node has forgotten it. Raises Violation.
+
+        One case is nobody's fault: the line broke between two dice, and a roll on the screen used up the first of them.
+        The other is then the first of what is keyed next, until a first die is given up.
+        """
+        halved_until_s = 0.0
         for keyed in self.keyed:
+            used_up = any(
+                boot_id == keyed.boot_id and keyed.first <= number <= keyed.last for boot_id, number in self._used_up
+            )
+            if keyed.what == "lone die" or used_up or keyed.began_s < halved_until_s:
+                if keyed.what == "pair" or keyed.began_s < halved_until_s:
+                    halved_until_s = keyed.ended_s + ABANDON_S
+                continue
             events = [
                 event
                 for event in self._keyed_events
@@ -183,14 +209,29 @@ class Ledger:
             self._events_of.setdefault(command, []).append(event)
         if kind == "alert_raised":
             self._alerts.add(data["alert"])
+            self._check_grace(event)
+        elif kind == "reserve_opened":
+            self._opened[seq] = (event["boot"], event["mono_ns"])
         self._note_report(event)
         self._check_money(seq)
         if kind in DICE_EVENTS:
             self._check_dice(kind, data, seq)
 
+    def _check_grace(self, event: dict[str, Any]) -> None:
+        """How long the reserve was open is no matter of wall time. Raises Violation."""
+        detail = event["data"]["detail"]
+        boot, opened_ns = self._opened.get(detail.get("opening"), ("", 0))
+        if "open_max_ms" not in detail or event["boot"] != boot:
+            return
+        open_ms = (event["mono_ns"] - opened_ns) // 1_000_000
+        if open_ms + JOURNALED_WITHIN_MS < detail["open_max_ms"]:
+            raise Violation(f"event {event['seq']} says that the reserve was open too long, after {open_ms} ms")
+
     def _note_report(self, event: dict[str, Any]) -> None:
         data = event["data"]
         via = data.get("via")
+        if "report" in data and via == "console":
+            self._used_up.add((data["report"][0], data["report"][1]))
         if "report" not in data or via not in _COUNTED_GROUPS:
             return
         report = (via, *data["report"])

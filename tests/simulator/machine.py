@@ -139,6 +139,8 @@ class Machine:
         self.life: Life | None = None
         self.delivered_seq = 0
         self.failure: Violation | None = None
+        # How often the screen began to say that nothing is accepted.
+        self.halts = 0
 
     @property
     def terminal(self) -> Terminal | None:
@@ -173,7 +175,7 @@ class Machine:
                     node_port=self.settings.node_port,
                     on_hint=hint,
                 ),
-                self.central,
+                lambda _key: [self.central],
                 self._uplink_random,
             )
             assembled = assemble(self._stack, self.settings, folder, VERSION, surroundings, lambda _done, _of: None)
@@ -198,9 +200,8 @@ class Machine:
         life.terminal = terminal
         terminal.follow(self)
         self._task(terminal.run())
-        assert assembled.uplink is not None
-        self._uplink = assembled.uplink
-        self._task(assembled.uplink.run())
+        (self._uplink,) = assembled.uplinks
+        self._task(self._uplink.run())
         self._task(self._watch_screen(terminal, reader))
         return True
 
@@ -339,6 +340,7 @@ class Machine:
     async def _watch_screen(self, terminal: Terminal, reader: JournalReader) -> None:
         """Raises Violation when the screen shows what is not on the disk, or delivered what is not."""
         version = shown_seq = 0
+        was_halted = False
         while True:
             version = await terminal.wait_for_change(version)
             if self.disk.dead:
@@ -349,6 +351,9 @@ class Machine:
             if state["seq"] < shown_seq:
                 raise Violation(f"the screen showed event {shown_seq}, and now {state['seq']}")
             shown_seq = state["seq"]
+            is_halted = state["halted"] is not None
+            self.halts += is_halted and not was_halted
+            was_halted = is_halted
             delivered = self._uplink.status.delivered
             if delivered > self.delivered_seq and not self.central.has_second_unit:
                 raise Violation(
@@ -398,7 +403,7 @@ def of_another_journal(snapshot: bytes) -> bytes | None:
     except ValueError:
         return None
     fields["hash"] = hashlib.sha256(fields["hash"].encode()).hexdigest()
-    fields["state"]["session"]["notice"] = "something else"
+    fields["state"]["session"]["session_number"] += 1
     line = json.dumps(fields, separators=(",", ":")).encode("ascii")
     return line + b"\n" + hashlib.sha256(line).hexdigest().encode("ascii") + b"\n"
 

@@ -190,8 +190,10 @@ class SimulatedCentral:
             sequence, is_duplicate = self.server.publish(name, payload, expected)
         except WrongLastSequence:
             return None
+        if is_duplicate:
+            return None
         self.on_written()
-        return None if is_duplicate else sequence
+        return sequence
 
     def _write_late(self, start: int, name: str, payload: bytes, expected: int | None) -> None:
         # What was under way to a server does not outlive that server.

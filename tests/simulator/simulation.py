@@ -165,7 +165,7 @@ class Run:
         if machine.disk.dead and end == "stop":
             end = "power cut"
         await machine.end(end)
-        if random.random() < 0.15:
+        if random.random() < 0.3:
             self._former_snapshot = machine.replace_snapshot(self._former_snapshot) or self._former_snapshot
         await self._pass(random.uniform(0.1, 10))
 

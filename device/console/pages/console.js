@@ -145,6 +145,13 @@ function pairs(list) {
   return list.flatMap(([term, meaning]) => [element("dt", {}, term), element("dd", {}, meaning)]);
 }
 
+/** How the link stands, or each of several; with several, the error names its own. */
+function networkWords({ state, targets, last_error }) {
+  const each = Object.entries(targets ?? {}).map(([name, link]) => `${name} ${TEXT[`uplink_${link}`]}`);
+  const links = each.length > 1 ? each.join(", ") : TEXT[`uplink_${state}`];
+  return [links, last_error].filter(Boolean).join(": ");
+}
+
 function renderHelp() {
   const { table, uplink } = state;
   const options = Object.entries(table.options)
@@ -156,7 +163,7 @@ function renderHelp() {
     [TEXT.help_limits, TEXT.limits(money(table.limits.min), money(table.limits.max))],
     [TEXT.help_unit, money(table.unit)],
     [TEXT.help_house, money(state.house)],
-    [TEXT.help_network, [TEXT[`uplink_${uplink.state}`], uplink.last_error].filter(Boolean).join(": ")],
+    [TEXT.help_network, networkWords(uplink)],
     [TEXT.help_recent, state.recent_rolls.map((dice) => dice.join("-")).join("  ")],
     ...table.warnings.map((text) => [TEXT.help_warnings, text]),
   ];

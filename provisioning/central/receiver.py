@@ -1,0 +1,194 @@
+"""The receiver: takes tables' events over HTTPS (`openapi.json` beside this file) into a store of its own. ASGI.
+
+A reference for central systems that are to take tables' histories themselves, and of use as it is for a small site.
+"""
+
+import asyncio
+import ipaddress
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from device.https_protocol import (
+    EVENTS_TYPE,
+    EXPECTED_HEADER,
+    KEY_HEADER,
+    ONE_EVENT_BYTES_MAX,
+    SIGNATURE_HEADER,
+    events_path,
+    is_request_signed,
+    last_path,
+)
+from provisioning.central.event_store import EventStore, NotContinued, StoreError
+from provisioning.central.received_body import read_body
+from provisioning.central.receiver_refusals import BROKE_OFF, Refusals, Refused
+from provisioning.central.table_list import KnownTable
+
+BODY_TIMEOUT_S: Final = 30.0
+# With the line end after the last event.
+_BODY_BYTES_MAX: Final = ONE_EVENT_BYTES_MAX + 1
+_DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
+
+log = logging.getLogger(__name__)
+
+_Handler = Callable[[Request], Awaitable[dict[str, Any]]]
+
+
+class Receiver:
+    """The ASGI application. `refusals` counts for it and for the server around it."""
+
+    def __init__(self, store: EventStore, tables: Iterable[KnownTable], refusals: Refusals) -> None:
+        self._store = store
+        self._refusals = refusals
+        # The store's own thread: events are checked and flushed there, one request after the other.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._keys: set[str] = set()
+        self._description: dict[str, Any] = json.loads(_DESCRIPTION.read_text(encoding="utf-8"))
+        self._routes: dict[str, tuple[str, _Handler]] = {
+            "/openapi.json": ("GET", self._describe),
+            "/v1/refusals": ("GET", self._tell_refusals),
+        }
+        for table in tables:
+            self._keys.add(table.key)
+            self._routes[last_path(table.site, table.name)] = ("GET", self._last_of(table))
+            self._routes[events_path(table.site, table.name)] = ("POST", self._events_of(table))
+
+    def close(self) -> None:
+        """Wait for what is being written."""
+        self._writer.shutdown()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        headers: dict[str, str] = {}
+        try:
+            status, answer = 200, await self._answer(request)
+        except ClientDisconnect:
+            self._refusals.note(BROKE_OFF, _who(request), "the connection ended before the request was whole")
+            return
+        except Refused as refused:
+            self._refusals.note(refused.reason, _who(request), str(refused))
+            status, answer = refused.status, {"reason": refused.reason, "text": str(refused)}
+            if refused.end is not None:
+                answer |= dict(zip(("seq", "hash"), refused.end, strict=True))
+            if refused.reason in ("too_large", "too_slow"):
+                # The rest of such a body is not waited for.
+                headers["Connection"] = "close"
+        content = json.dumps(answer, ensure_ascii=False).encode("utf-8")
+        response = Response(content, status, headers, "application/json")
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> dict[str, Any]:
+        method, handler = self._routes.get(request.url.path, ("", None))
+        if handler is None:
+            handler = self._unknown
+        elif request.method != method:
+            raise Refused("wrong_method", f"{request.method} is not taken here, but {method} is")
+        return await handler(request)
+
+    async def _unknown(self, request: Request) -> dict[str, Any]:
+        """A path that leads nowhere, or to a table that is in no list, of which nobody is told more than his key is."""
+        if request.url.path.startswith("/v1/tables/"):
+            self._known_key(request)
+            raise Refused("foreign_table", "this key is not that table's")
+        raise Refused("no_such_path", "there is nothing at this path; /openapi.json says what there is")
+
+    async def _describe(self, _request: Request) -> dict[str, Any]:
+        return self._description
+
+    async def _tell_refusals(self, request: Request) -> dict[str, Any]:
+        if request.client is None or not ipaddress.ip_address(request.client.host).is_loopback:
+            raise Refused("not_loopback", "the refusals are told on the receiver's own machine only")
+        return {"refusals": self._refusals.counts}
+
+    def _last_of(self, table: KnownTable) -> _Handler:
+        async def last(request: Request) -> dict[str, Any]:
+            self._check_key(request, table)
+            self._check_signature(request, "", b"")
+            end = await self._in_writer(lambda: self._store.end(table.site, table.name))
+            return {"seq": end.seq, "hash": end.hash, "event": end.line}
+
+        return last
+
+    def _events_of(self, table: KnownTable) -> _Handler:
+        async def take(request: Request) -> dict[str, Any]:
+            self._check_key(request, table)
+            if request.headers.get("content-type") != EVENTS_TYPE or "content-encoding" in request.headers:
+                raise Refused("wrong_content_type", f"events come as {EVENTS_TYPE}, and not compressed")
+            body = await _body(request)
+            expected = request.headers.get(EXPECTED_HEADER, "")
+            self._check_signature(request, expected, body)
+            seq, hash = await self._in_writer(lambda: self._written(table, expected, body))
+            return {"seq": seq, "hash": hash}
+
+        return take
+
+    def _written(self, table: KnownTable, expected: str, body: bytes) -> tuple[int, str]:
+        """Check and write, in the store's thread; the end of the log then. Raises Refused or StoreError."""
+        events = read_body(body, table.name, expected)
+        try:
+            self._store.append(table.site, table.name, expected, events)
+        except NotContinued as refusal:
+            end = refusal.end
+            if end.hash == expected:
+                raise Refused(
+                    "broken_chain", f"line 1: seq is {events[0].seq}, where {end.seq + 1} is due"
+                ) from None
+            raise Refused("wrong_expected_hash", str(refusal), (end.seq, end.hash)) from None
+        return events[-1].seq, events[-1].hash
+
+    async def _in_writer[Result](self, work: Callable[[], Result]) -> Result:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+        except StoreError as error:
+            raise Refused("store_failed", str(error)) from error
+
+    def _known_key(self, request: Request) -> str:
+        key = request.headers.get(KEY_HEADER)
+        if key is None or SIGNATURE_HEADER not in request.headers:
+            raise Refused("no_identity", f"a request needs the headers {KEY_HEADER} and {SIGNATURE_HEADER}")
+        if key not in self._keys:
+            raise Refused("unknown_key", "this key is in no list of tables here")
+        return key
+
+    def _check_key(self, request: Request, table: KnownTable) -> None:
+        """Before the body, so that none is read from somebody unknown. Raises Refused."""
+        if self._known_key(request) != table.key:
+            raise Refused("foreign_table", "this key is not that table's")
+
+    def _check_signature(self, request: Request, expected: str, body: bytes) -> None:
+        said = request.headers
+        if not is_request_signed(
+            said[KEY_HEADER], said[SIGNATURE_HEADER], request.method, request.url.path, expected, body
+        ):
+            raise Refused("bad_signature", "the signature is not one of this request by this key")
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body, never more than fits. Raises Refused or ClientDisconnect."""
+    too_large = Refused("too_large", f"a body is at most {ONE_EVENT_BYTES_MAX} bytes long")
+    said = request.headers.get("content-length", "0")
+    if not (said.isascii() and said.isdecimal()) or len(said) > 20 or int(said) > _BODY_BYTES_MAX:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > _BODY_BYTES_MAX:
+                    raise too_large
+    except TimeoutError:
+        raise Refused("too_slow", f"the body did not come within {BODY_TIMEOUT_S:.0f} s") from None
+    return bytes(body)
+
+
+def _who(request: Request) -> str:
+    """The path, cut to what a path of ours can be, and the address it came from."""
+    host = request.client.host if request.client is not None else "unknown"
+    return f"{ascii(request.url.path[:160])} from {host}"

@@ -20,8 +20,8 @@ class ClockWatch:
     """One machine's clocks, looked at about once a second."""
 
     def __init__(self) -> None:
-        # The monotonic and the wall time of the last reading that was to be trusted.
-        self._last: tuple[int, int] | None = None
+        # The monotonic and the wall time, and its quality, of the last reading that was to be trusted.
+        self._last: tuple[int, int, str] | None = None
         self._quality: str | None = None
         self._told_ns: int | None = None
 
@@ -29,7 +29,7 @@ class ClockWatch:
         """What there is to be told since the reading before: `clock_stepped`, `clock_quality`.
 
         The first reading only says how things are. `by_ms` is how far wall time was moved, forward where it is more
-        than 0; `before` is what it would say now had it not been moved.
+        than 0; `before` is what it would say now had it not been moved, and `was` what its quality was.
         """
         return [*self._step(reading), *self._quality_changed(reading)]
 
@@ -37,7 +37,7 @@ class ClockWatch:
         if reading.after_ns - reading.before_ns > READING_NS_MAX:
             return []
         mono_ns = (reading.before_ns + reading.after_ns) // 2
-        last, self._last = self._last, (mono_ns, reading.wall_ns)
+        last, self._last = self._last, (mono_ns, reading.wall_ns, reading.quality)
         if last is None:
             return []
         passed_ns = mono_ns - last[0]
@@ -46,7 +46,7 @@ class ClockWatch:
         if abs(by_ns) < STEP_NS + passed_ns * SLEW_PER_MILLION // 1_000_000:
             return []
         by_ms = (abs(by_ns) + 500_000) // 1_000_000 * (1 if by_ns > 0 else -1)
-        told = {"by_ms": by_ms, "before": wall_text(expected_ns), "after": wall_text(reading.wall_ns)}
+        told = {"by_ms": by_ms, "before": wall_text(expected_ns), "after": wall_text(reading.wall_ns), "was": last[2]}
         return [("clock_stepped", told)]
 
     def _quality_changed(self, reading: Reading) -> list[Entry]:

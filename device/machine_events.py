@@ -47,9 +47,13 @@ def found_at_start(last: Event | None, was_running: bool, now: Stamp) -> list[En
     return found
 
 
-def step_text(by_ms: int) -> str | None:
-    """What those at the table are told of a step of the clock; None where it is too small to matter to them."""
-    if abs(by_ms) <= STEP_ALERT_MS:
+def step_text(by_ms: int, was: str) -> str | None:
+    """What those at the table are told of a step of the clock, None where it need not concern them.
+
+    It is too small, or a clock that was `free` is put right: without a battery, it stands where it was at the power's
+    end until the network tells it the time, at each start.
+    """
+    if abs(by_ms) <= STEP_ALERT_MS or (was == "free" and by_ms > 0):
         return None
     return f"The clock was set {'forward' if by_ms > 0 else 'back'} by {_said(abs(by_ms))}; {STEP_CONCERNS}"
 

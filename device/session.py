@@ -294,7 +294,7 @@ class Session:
         for kind, data in told:
             clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
             entries.append(self._take(kind, clean))
-            if kind == "clock_stepped" and (text := step_text(data["by_ms"])):
+            if kind == "clock_stepped" and (text := step_text(data["by_ms"], data["was"])):
                 entries += self.raise_alert("clock_stepped", text, {"by_ms": data["by_ms"]}, latched=True)
         return entries
 

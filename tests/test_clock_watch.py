@@ -40,14 +40,19 @@ def test_a_step_back_and_a_step_forward_are_told_with_what_the_clock_would_have_
     assert machine.after(S, by_ns=-3 * 3600 * S - 120 * S) == [
         (
             "clock_stepped",
-            {"by_ms": -10_920_000, "before": "2026-11-30T12:00:01.000Z", "after": "2026-11-30T08:58:01.000Z"},
+            {
+                "by_ms": -10_920_000,
+                "before": "2026-11-30T12:00:01.000Z",
+                "after": "2026-11-30T08:58:01.000Z",
+                "was": "synced",
+            },
         )
     ]
     assert machine.after(S) == [], "told once"
     assert machine.after(S, by_ns=500 * MS + 1 * MS) == [
         (
             "clock_stepped",
-            {"by_ms": 501, "before": "2026-11-30T08:58:03.000Z", "after": "2026-11-30T08:58:03.501Z"},
+            {"by_ms": 501, "before": "2026-11-30T08:58:03.000Z", "after": "2026-11-30T08:58:03.501Z", "was": "synced"},
         )
     ]
 
@@ -118,4 +123,10 @@ def test_a_change_of_quality_is_told_at_once_and_a_flapping_one_once_a_minute() 
     ],
 )
 def test_a_step_of_more_than_a_minute_is_said_in_words(by_ms: int, text: str | None) -> None:
-    assert step_text(by_ms) == text
+    assert step_text(by_ms, "synced") == text
+
+
+def test_a_clock_that_was_not_set_may_be_put_right_without_an_alert() -> None:
+    assert step_text(1_728_000_000, "free") is None
+    # Nobody puts a clock right by setting it back.
+    assert step_text(-1_728_000_000, "free") == "The clock was set back by 20 d; order and durations are not concerned."

@@ -171,8 +171,13 @@ def test_a_step_of_the_clock_is_journaled_and_a_large_one_an_alert(machine: Mach
 
     machine.run(set_back)
     assert machine.told("clock_stepped") == [
-        {"by_ms": -10_920_000, "before": "2026-11-30T12:00:01.000Z", "after": "2026-11-30T08:58:01.000Z"},
-        {"by_ms": 2000, "before": "2026-11-30T08:58:02.000Z", "after": "2026-11-30T08:58:04.000Z"},
+        {
+            "by_ms": -10_920_000,
+            "before": "2026-11-30T12:00:01.000Z",
+            "after": "2026-11-30T08:58:01.000Z",
+            "was": "synced",
+        },
+        {"by_ms": 2000, "before": "2026-11-30T08:58:02.000Z", "after": "2026-11-30T08:58:04.000Z", "was": "synced"},
     ]
     (alert,) = machine.told("alert_raised")
     assert (alert["alert"], alert["text"], alert["latched"]) == ("clock_stepped", STEPPED, True)

@@ -27,11 +27,13 @@ test: setup debian-packages
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
 
-# What a night is for: 20,000 sequences of steps, new ones every time, and a long evening at each rule set's full table.
+# What a night is for: 20,000 sequences of steps, new ones every time, a long evening at each rule set's full table, and 200
+# kills of a running terminal.
 test-long: setup
-	BOXMAN_TEST_LONG=1 $(BIN)/pytest --durations=8 tests/test_engine_properties.py tests/test_engine_micropython.py
+	BOXMAN_TEST_LONG=1 $(BIN)/pytest --durations=8 tests/test_engine_properties.py tests/test_engine_micropython.py tests/test_terminal_kills.py
 
-# The drivers on a GPIO chip of a real kernel, in a virtual machine. As root; fetches some 350 MB the first time.
+# In virtual machines: the drivers on a GPIO chip of a real kernel, full file systems, and VM_CUTS power cuts of a running
+# terminal. As root; fetches some 350 MB the first time.
 test-vm: setup
 	PYTHON=$(BIN)/python tests/vm/rig.sh
 

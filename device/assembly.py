@@ -57,7 +57,8 @@ class Surroundings:
 class Assembled:
     """A terminal that has journaled its start and waits for its `run`, as its uplinks do and what prunes its journal.
 
-    There is one uplink for each central system. `snapshot_seq` is the event of the snapshot that it came from; those before it were not looked at. 0: from none.
+    There is one uplink for each central system. `snapshot_seq` is the event of the snapshot that it came from; those
+    before it were not looked at. 0: from none.
     """
 
     terminal: Terminal

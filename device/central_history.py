@@ -5,8 +5,6 @@ from typing import Final
 
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig
-from nats.js.errors import NotFoundError
-from nats.nuid import NUID
 
 from device.nats_connection import REQUEST_TIMEOUT_S, NatsAccess, connected
 from device.nats_log import read_end
@@ -32,44 +30,26 @@ async def read_history(
 
     What `take` raises ends the reading. Raises CentralUnreadable.
     """
-    # A table that may read its own history may do so under this name only.
-    name = history_consumer(access.key.public) if access.key is not None else None
     try:
         async with connected(access, "boxman reads the log") as client:
             jetstream = client.jetstream(timeout=REQUEST_TIMEOUT_S)
             end = await read_end(jetstream, stream, subject)
             if end != EMPTY_LOG:
-                await _take_all(jetstream, stream, subject, name or NUID().next().decode(), end, take)
+                await _take_all(jetstream, stream, subject, end, take)
             return end
     except DeliveryError as error:
         raise CentralUnreadable(str(error)) from error
-
-
-def history_consumer(public_key: str) -> str:
-    """The name of the consumer with which the owner of a key reads a table's history."""
-    return f"history-{public_key}"
 
 
 async def _take_all(
     jetstream: JetStreamContext,
     stream: str,
     subject: str,
-    name: str,
     end: LogEnd,
     take: Callable[[bytes, LogEnd], None],
 ) -> None:
-    # One that was cut off a moment ago may have left its place in the log behind.
-    await _forget(jetstream, stream, name)
-    config = ConsumerConfig(
-        name=name,
-        filter_subject=subject,
-        ack_policy=AckPolicy.NONE,
-        mem_storage=True,
-        num_replicas=1,
-        inactive_threshold=INACTIVE_S,
-    )
-    await jetstream.add_consumer(stream, config)
-    messages = await jetstream.pull_subscribe_bind(consumer=name, stream=stream)
+    config = ConsumerConfig(ack_policy=AckPolicy.NONE, mem_storage=True, num_replicas=1, inactive_threshold=INACTIVE_S)
+    messages = await jetstream.pull_subscribe(subject, stream=stream, config=config)
     number = 0
     while True:
         for message in await messages.fetch(FETCH_MESSAGES, timeout=REQUEST_TIMEOUT_S):
@@ -79,12 +59,4 @@ async def _take_all(
                 raise CentralUnreadable("a message of the central log was lost on the way; try again")
             take(message.data, end)
             if sequence.stream >= end.sequence:
-                await _forget(jetstream, stream, name)
                 return
-
-
-async def _forget(jetstream: JetStreamContext, stream: str, name: str) -> None:
-    try:
-        await jetstream.delete_consumer(stream, name)
-    except NotFoundError:
-        return

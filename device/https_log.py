@@ -1,4 +1,4 @@
-"""The central log behind HTTPS (`https_protocol`): one link to it, its end, and writing under the expected last hash."""
+"""The central log behind HTTPS (`https_protocol`): one link to it, its end, and writing under the last hash."""
 
 import asyncio
 import json
@@ -15,9 +15,11 @@ from device.https_protocol import (
     BODY_BYTES_MAX,
     EVENTS_TYPE,
     EXPECTED_HEADER,
+    OTHER_END,
     Answer,
     check_address,
     events_path,
+    explain,
     hash_of,
     last_path,
     read_end,
@@ -107,6 +109,7 @@ class _HttpsLink:
             return await self._ask_end()
 
     async def publish(self, batch: Batch, sequence: int) -> int | None:
+        assert batch.first == sequence + 1
         first, last = (json.loads(line) for line in _first_and_last(batch.payload))
         async with self._turn:
             self._end_hash = None
@@ -136,18 +139,24 @@ class _HttpsLink:
         return end
 
     async def _request(self, method: str, path: str, expected: str, body: bytes, headers: dict[str, str]) -> Answer:
-        """Send a request and read the whole answer. Raises DeliveryError."""
+        """Send a request and read the whole of a good answer, or of one that the log ends elsewhere.
+
+        Raises DeliveryError.
+        """
         headers = headers | signed_headers(self._key, method, path, expected, body)
         try:
             async with (
                 asyncio.timeout(REQUEST_TIMEOUT_S),
                 self._client.stream(method, path, content=body or None, headers=headers) as response,
             ):
-                return Answer(response.status_code, await _bounded(response))
+                answer = Answer(response.status_code, await _bounded(response))
         except (httpx.HTTPError, TimeoutError) as error:
-            raise DeliveryError(explain(error)) from error
+            raise DeliveryError(_why_it_broke(error)) from error
         finally:
             self._asked_s = asyncio.get_running_loop().time()
+        if answer.status not in (200, OTHER_END):
+            raise DeliveryError(explain(answer, self._key.public))
+        return answer
 
 
 async def _bounded(response: httpx.Response) -> bytes:
@@ -163,7 +172,7 @@ def _first_and_last(payload: bytes) -> tuple[bytes, bytes]:
     return payload.partition(b"\n")[0], payload.rpartition(b"\n")[2]
 
 
-def explain(error: Exception) -> str:
+def _why_it_broke(error: Exception) -> str:
     """Say in plain words what went wrong on the way to the central log."""
     for cause in _causes(error):
         if isinstance(cause, OSError):

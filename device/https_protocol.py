@@ -28,6 +28,9 @@ KEY_HEADER: Final = "Boxman-Key"
 SIGNATURE_HEADER: Final = "Boxman-Signature"
 EXPECTED_HEADER: Final = "Boxman-Expected-Last-Hash"
 
+OTHER_END: Final = 409
+"""The status of an answer that says: the log ends elsewhere than was expected."""
+
 BODY_EVENTS_MAX: Final = PACK_EVENTS_MAX
 BODY_BYTES_MAX: Final = PACK_BYTES_MAX
 """Of several events with the line ends between them."""
@@ -100,12 +103,10 @@ def _message(method: str, path: str, expected: str, body: bytes) -> bytes:
 
 
 def read_end(answer: Answer) -> LogEnd:
-    """Where the log ends, from the answer to a GET. Raises DeliveryError.
+    """Where the log ends, from the good answer to a GET. Raises DeliveryError.
 
     The log numbers nothing of its own: the event's `seq` is the sequence.
     """
-    if answer.status != 200:
-        raise DeliveryError(explain(answer))
     said = _object(answer)
     seq, hash, line = said.get("seq"), said.get("hash"), said.get("event")
     if (seq, hash, line) == (0, GENESIS_HASH, None):
@@ -130,10 +131,8 @@ def read_written(answer: Answer, last: int, hash: str) -> bool:
 
     False: the log ends elsewhere than was expected. Raises DeliveryError.
     """
-    if answer.status == 409:
+    if answer.status == OTHER_END:
         return False
-    if answer.status != 200:
-        raise DeliveryError(explain(answer))
     said = _object(answer)
     if (said.get("seq"), said.get("hash")) != (last, hash):
         raise DeliveryError(_NO_ANSWER)
@@ -143,11 +142,13 @@ def read_written(answer: Answer, last: int, hash: str) -> bool:
 _NO_ANSWER: Final = "the central server's answer makes no sense; it may not be one that takes tables' events"
 
 
-def explain(answer: Answer) -> str:
-    """Say in plain words why the central system does not do what it was asked."""
+def explain(answer: Answer, public: str) -> str:
+    """Say in plain words why the central system does not do what the table with this public key asked."""
     match answer.status:
         case 401:
-            return "the central server refuses this table's key; it has to be entered there"
+            return (
+                f"the central server refuses this table's credentials; its list of tables should hold the key {public}"
+            )
         case 403:
             return "the central server has this table's key under another table's name, or another site's"
         case 400 | 408 | 413 | 415:

@@ -12,8 +12,9 @@ from typing import Final, NoReturn
 from device.beside_table import ProgramFailed, run_beside
 from device.clock import Clock
 from device.journal_base import Base, pruned_data, sign_base
+from device.recorder import Busy, Halted
 from device.table_key import TableKey
-from device.terminal import Busy, Halted, Terminal
+from device.terminal import Terminal
 
 PRUNE_EVERY_S: Final = 3600.0
 PRUNING_PROGRAM: Final = "device.pruning_program"

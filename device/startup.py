@@ -22,9 +22,10 @@ from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
 from device.https_log import HttpsSystem
 from device.nats_log import NatsSystem
+from device.recorder import Busy, Halted
 from device.settings import Settings
 from device.table_key import TableKey
-from device.terminal import Busy, Halted, Terminal
+from device.terminal import Terminal
 from device.uplink import CentralSystem
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs

@@ -112,6 +112,19 @@ def read_table_key(path: Path) -> TableKey | None:
     return TableKey(seed)
 
 
+def new_seed() -> str:
+    """The seed of a new key, as a file of one holds it: for whoever has to be told of it, which no table has."""
+    return _encoded(_USER_SEED, nacl.utils.random(KEY_BYTES))
+
+
+def public_key_of(seed: str) -> str:
+    """The public key that goes with a seed. Raises ValueError, which does not quote it."""
+    found = _decoded(_USER_SEED, seed)
+    if found is None:
+        raise ValueError("is no seed of a key")
+    return TableKey(found).public
+
+
 def _made(path: Path) -> TableKey:
     """A new key, in its file and on the disk. A cut on the way leaves no file, or the whole one. Raises OSError."""
     seed = nacl.utils.random(KEY_BYTES)

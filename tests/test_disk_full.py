@@ -11,10 +11,11 @@ from device.clock import Clock
 from device.disk_space import DiskSpace, SpaceLimits
 from device.event import Event, Stamp
 from device.journal import Journal, JournalFull, JournalReader
+from device.recorder import DISK_FULL, Halted
 from device.recovery import Recovered
 from device.session import Session
 from device.settings import Settings
-from device.terminal import DISK_FULL, Halted, Terminal
+from device.terminal import Terminal
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_contact import Contact

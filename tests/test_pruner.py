@@ -20,10 +20,11 @@ from device.journal import Journal, JournalReader
 from device.journal_base import Base, sign_base
 from device.prune_point import prune_point
 from device.pruner import Pruner
+from device.recorder import Halted
 from device.recovery import beginning
 from device.session import Session
 from device.settings import Settings
-from device.terminal import Halted, Terminal
+from device.terminal import Terminal
 from device.uplink_protocol import EMPTY_LOG, LogEnd, lost_pruned_reason
 from provisioning.central_server import CentralServer, ensure_stream
 from provisioning.command_line import main
@@ -208,7 +209,7 @@ def test_a_link_that_is_lost_while_the_state_is_made_puts_it_off(tmp_path: Path)
             assert answers == []
             assert journal.base() is None
         # A table that has stopped accepting does not write.
-        terminal._halt("Nothing is accepted.")
+        terminal._recorder.halt("Nothing is accepted.")
         answers[:] = [99, 99]
         with pytest.raises(Halted):
             await pruner.prune()

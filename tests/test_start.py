@@ -15,11 +15,12 @@ from device.clock import Clock
 from device.event import Event
 from device.journal import Journal
 from device.origin import Origin
+from device.recorder import Halted
 from device.session import Session
 from device.settings import Settings
 from device.table_key import TableKey
 from device.table_terms import TableTerms
-from device.terminal import Halted, Terminal
+from device.terminal import Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from tests.journal_rig import KEY, OTHER_KEY, events_in, terminal_on

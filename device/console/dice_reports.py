@@ -8,7 +8,7 @@ from device.beside_table import ProgramFailed, run_beside
 from device.console.requests import BadRequest
 from device.dice_control.report_kinds import FAIRNESS, FIRST_DAY, LAST_DAY, LOG, REPORT, STATUS
 from device.dice_control.report_words import LANGUAGES
-from device.terminal import Busy
+from device.recorder import Busy
 
 REPORT_PROGRAM = "device.dice_control.report_program"
 # That of the console's own pages. A report speaks the language of its table.

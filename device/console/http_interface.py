@@ -28,8 +28,9 @@ from device.console.requests import (
     parse_take_back,
 )
 from device.console.virtual_table import VirtualControls
+from device.recorder import Busy, Halted, IdReused
 from device.settings import Settings
-from device.terminal import Busy, Halted, IdReused, Terminal
+from device.terminal import Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules

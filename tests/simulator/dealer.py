@@ -8,8 +8,8 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
+from device.recorder import DISK_FULL, Busy, Halted, IdReused
 from device.table_terms import TableTerms
-from device.terminal import DISK_FULL, Busy, Halted, IdReused
 from drivers.signals import BOXES
 from drivers.wiring import BUTTONS
 from engine_lite.refusal import Refused

@@ -247,10 +247,11 @@ class SimulatedNode:
         firmware.step()
         if firmware._dropped or len(firmware._reports) >= REPORTS_MAX:
             self.overflown.add(self.boot_id)
-        if firmware._unsettled or firmware._settling or firmware._sending or self.line.to_node:
+        is_heard = self.line.plugged and self.line.port is not None
+        if firmware._unsettled or firmware._settling or (firmware._sending and is_heard) or self.line.to_node:
             self._step_at(0.002)
         elif firmware._hello_due or firmware._next < len(firmware._reports):
-            self._step_at(0.002 if firmware._heard_ms is not None else 0.5)
+            self._step_at(0.002 if firmware._heard_ms is not None and is_heard else 0.1)
         else:
             busy = firmware._reports or any(line.debouncer.level for line in firmware._inputs)
             self._step_at(0.1 if busy else 0.5)

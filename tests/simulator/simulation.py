@@ -2,9 +2,6 @@
 
 import asyncio
 import logging
-import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +21,7 @@ from engine_lite import rule_sets
 from tests.simulator.dealer import Dealer, terms_from
 from tests.simulator.ledger import Violation
 from tests.simulator.machine import Machine, product_in
+from tests.simulator.memory_folder import memory_folder
 from tests.simulator.simulated_loop import NothingLeft, SimulatedLoop
 from tests.simulator.troubles import Troubles
 
@@ -62,14 +60,12 @@ class Outcome:
 
 def run_seed(seed: int) -> Outcome:
     """Run one seed, in a folder of its own in memory."""
-    shared = Path("/dev/shm")
-    root = Path(tempfile.mkdtemp(prefix="boxman-sim-", dir=shared if os.access(shared, os.W_OK) else None))
     logging.disable(logging.CRITICAL)
     try:
-        return _run(seed, root)
+        with memory_folder() as root:
+            return _run(seed, root)
     finally:
         logging.disable(logging.NOTSET)
-        shutil.rmtree(root)
 
 
 def _run(seed: int, root: Path) -> Outcome:
@@ -130,6 +126,8 @@ class Run:
         self._troubles = Troubles(machine, Random(f"{machine.random.random()} troubles"))
         self._beside: list[asyncio.Task[None]] = []
         self._former_snapshot: bytes | None = None
+        # Many short lives find other things than few long ones.
+        self._life_max_s = random.choice((5, 12, 30))
 
     async def run(self) -> None:
         """Raises Violation."""
@@ -158,7 +156,7 @@ class Run:
             # In the middle of an operation, counted from now on.
             machine.disk.cut_nth(int(random.expovariate(1 / 80)) + 1, random.choice(("any", "write", "sync", "sync")))
         if machine.start():
-            await self._until_over(random.uniform(2, 30))
+            await self._until_over(random.uniform(1, self._life_max_s))
         elif not machine.disk.dead:
             await self._pass(RESTART_S)
             machine.disk.heal()
@@ -187,7 +185,7 @@ class Run:
 
     def _is_halted_for_good(self) -> bool:
         terminal = self._machine.terminal
-        return terminal is not None and terminal.state["halted"] is not None and not terminal._is_full
+        return terminal is not None and terminal.state["halted"] is not None and not terminal._recorder.is_full
 
     def _look_after(self) -> None:
         """Raise what went wrong beside."""

@@ -12,8 +12,8 @@ from tests.simulator.simulation import run_seed
 
 ROOT = Path(__file__).resolve().parent.parent
 # In blocks, so that they run beside each other.
-BLOCK = 10
-BLOCKS = 6
+BLOCK = 20
+BLOCKS = 5
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import nacl.utils
 
-from device import checkpoint, journal, self_test, snapshot_keeper
+from device import checkpoint, journal, recorder, self_test, snapshot_keeper
 from device import terminal as terminal_module
 from device.assembly import SNAPSHOT_FILE, StartError, Surroundings, assemble
 from device.clock import TIME_ERROR, Clock
@@ -424,7 +424,7 @@ def product_in(machine: Machine, log_pages: int) -> Iterator[None]:
     chance = Random(f"{machine.random.random()} chance")
     line = machine.node.line if machine.node is not None else None
     with (
-        patch.object(terminal_module, "ThreadPoolExecutor", machine.new_executor),
+        patch.object(recorder, "ThreadPoolExecutor", machine.new_executor),
         patch.object(snapshot_keeper, "ThreadPoolExecutor", machine.new_executor),
         patch.object(snapshot_keeper, "SNAPSHOT_EVENTS", 25),
         patch.object(checkpoint, "CHECKPOINT_EVENTS", 40),

@@ -11,6 +11,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+BEGAN_S: Final = 1_000.0
 ROUNDS_MAX: Final = 400_000
 """A run takes some ten thousand rounds."""
 
@@ -43,7 +44,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def __init__(self, random: Random) -> None:
         super().__init__()
-        self._now_s = 1_000.0
+        self._now_s = BEGAN_S
         self._selector = _Skipping(self)
         self._readers: dict[int, Callable[[], object]] = {}
         self.pool = SimulatedExecutor(self, random)

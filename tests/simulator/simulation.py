@@ -22,7 +22,7 @@ from tests.simulator.dealer import Dealer, terms_from
 from tests.simulator.ledger import Violation
 from tests.simulator.machine import Machine, product_in
 from tests.simulator.memory_folder import memory_folder
-from tests.simulator.simulated_loop import NothingLeft, SimulatedLoop
+from tests.simulator.simulated_loop import BEGAN_S, NothingLeft, SimulatedLoop
 from tests.simulator.troubles import Troubles
 
 TABLE: Final = "craps-1"
@@ -103,7 +103,7 @@ def _run(seed: int, root: Path) -> Outcome:
             list(machine.trace.tail),
             machine.struck,
             machine.ledger.last_seq,
-            loop.time(),
+            loop.time() - BEGAN_S,
         )
     finally:
         if machine is not None:

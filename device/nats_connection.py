@@ -52,7 +52,7 @@ class NatsAccess:
 
 
 def inbox_of(owner: str) -> str:
-    """Where answers to one table (`site.table`) or reader come, which nobody else may listen to."""
+    """Where answers to one table (`site.table`) or reader (its public key) come, which nobody else may listen to."""
     return f"_INBOX_{owner}"
 
 
@@ -89,6 +89,7 @@ async def connected(access: NatsAccess, name: str) -> AsyncIterator[EncryptingCl
 
     Whatever goes wrong with it, inside as well, is raised as DeliveryError.
     """
+    trust = _trust(access.ca) if access.ca is not None else None
     client = EncryptingClient(access)
     cause: list[Exception] = []
 
@@ -114,7 +115,7 @@ async def connected(access: NatsAccess, name: str) -> AsyncIterator[EncryptingCl
                 ping_interval=PING_INTERVAL_S,
                 max_outstanding_pings=2,
                 inbox_prefix=access.inbox,
-                tls=_trust(access.ca) if access.ca is not None else None,
+                tls=trust,
             )
         cause.clear()  # one of several servers may have failed before another one took us
         yield client

@@ -61,10 +61,15 @@ def check_rules(terms: TableTerms) -> Check:
 def check_key(former: str | None, key: str) -> Check:
     """The table's key is the one that its journal was signed with so far."""
     if former is None:
-        return Check("key", "passed", f"the first one of this table, {key}")
+        return Check("key", "passed", f"the first one of this table, {_short(key)}")
     if former != key:
-        return Check("key", "failed", f"is {key}, but the journal was signed with {former}")
-    return Check("key", "passed", f"the journal's, {key}")
+        return Check("key", "failed", f"is {_short(key)}, but the journal was signed with {_short(former)}")
+    return Check("key", "passed", f"the journal's, {_short(key)}")
+
+
+def _short(key: str) -> str:
+    """Enough of a public key to tell it from others on a screen; the start's event has the whole."""
+    return f"{key[:8]}…{key[-4:]}"
 
 
 def check_space(free_bytes: int, *, holds_reserve: bool) -> Check:

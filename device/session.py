@@ -428,6 +428,9 @@ class Session:
     def _on_journal_pruned(self, _data: dict[str, Any]) -> None:
         pass
 
+    def _on_adopted(self, _data: dict[str, Any]) -> None:
+        pass
+
     def _on_checkpoint(self, _data: dict[str, Any]) -> None:
         self.checkpoint_seq = self.seq + 1
 

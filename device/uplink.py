@@ -153,15 +153,15 @@ class Uplink:
             end = await central.end()
             base = self._base()
             pruned_seq = base.seq if base is not None else 0
-            code, reason = "log_lost_pruned", lost_pruned_reason(end, pruned_seq)
+            alert, reason = "log_lost_pruned", lost_pruned_reason(end, pruned_seq)
             if reason is None:
                 own = self._read_events(end.seq, 1) if end.seq > pruned_seq else []
                 own_hash = base.hash if base is not None and end.seq == pruned_seq else None
-                code = "uplink_fenced"
+                alert = "uplink_fenced"
                 reason = fence_reason(end, self._last_seq(), own[0] if own else None, own_hash)
             if reason is None:
                 break
-            self._fence(code, reason)
+            self._fence(alert, reason)
             await asyncio.sleep(self._random.uniform(FENCE_RECHECK_S / 2, FENCE_RECHECK_S))
         if end.seq < self._status.delivered:
             self._alert(

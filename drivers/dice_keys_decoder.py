@@ -19,6 +19,8 @@ from drivers.wiring import DICE_KEYS
 TAKE_BACK_KEY = 1
 NEW_SHOOTER_KEY = 2
 PALM_KEYS = 3
+# Nobody throws again so soon: within this time of a first die that was entered in another way, the next is its second.
+SAME_THROW_MS = 3_000
 
 
 class DiceKeysDecoder:
@@ -30,6 +32,7 @@ class DiceKeysDecoder:
       counts until all are up again.
     - A lone first die is given up after `abandon_ms`, unless a key is down just then. With a first die pending,
       holding 1 takes that die back and nothing else.
+    - When the roll was entered in another way after its first die, its second die is given up as well.
     - A key that is down for `stuck_ms`, which is longer than `hold_ms`, is stuck. Until it is up again the others work
       as if it were up already.
 
@@ -52,6 +55,8 @@ class DiceKeysDecoder:
         self._holding_since_ms = 0
         self._first: int | None = None
         self._first_at_ms = 0
+        # When the first die was keyed whose roll was entered in another way, until its second has come.
+        self._given_up_at_ms: int | None = None
 
     @property
     def pending(self) -> int | None:
@@ -119,6 +124,9 @@ class DiceKeysDecoder:
         if initial or palm or held_ms >= self._hold_ms:
             return signals
         if self._first is None:
+            given_up_at_ms, self._given_up_at_ms = self._given_up_at_ms, None
+            if given_up_at_ms is not None and time_ms - given_up_at_ms < SAME_THROW_MS:
+                return [*signals, DiceEntryAbandoned(key, "entered_elsewhere")]
             self._first = key
             self._first_at_ms = time_ms
             return [*signals, DieKeyed(key)]
@@ -126,8 +134,9 @@ class DiceKeysDecoder:
         return [*signals, DiceKeyed(first, key)]
 
     def give_up(self) -> None:
-        """The roll was entered in another way: a lone first die is forgotten."""
-        self._first = None
+        """The roll was entered in another way: a lone first die is forgotten, and the second when it comes."""
+        if self._first is not None:
+            self._first, self._given_up_at_ms = None, self._first_at_ms
 
     def forget(self, key: int) -> None:
         """The key could not be read for a while: whatever it was doing, it is taken to be up."""

@@ -400,3 +400,27 @@ def test_nothing_is_invented(train: list[tuple[int, int]]) -> None:
                 assert signal.first == dice[-2]
     remaining = iter(presses)
     assert all(die in remaining for die in dice), "the dice are a part of the releases, in order"
+
+
+def test_the_second_die_of_a_roll_that_was_entered_otherwise_is_given_up_too() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    keys.decoder.give_up()
+    assert keys.press(2_900, 5) == [DiceEntryAbandoned(5, "entered_elsewhere")], "keyed within 3 s of the first, at 80"
+    # That pair is over: the next is another roll, however soon.
+    assert keys.press(3_000, 1) + keys.press(3_100, 2) == [DieKeyed(1), DiceKeyed(1, 2)]
+
+
+def test_a_die_keyed_three_seconds_after_one_that_was_given_up_begins_a_new_roll() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    keys.decoder.give_up()
+    assert keys.press(3_000, 5) + keys.press(3_100, 6) == [DieKeyed(5), DiceKeyed(5, 6)]
+
+
+def test_with_no_first_die_there_is_no_second_to_give_up() -> None:
+    keys = Keys()
+    keys.press(0, 4)
+    keys.press(200, 3)
+    keys.decoder.give_up()
+    assert keys.press(400, 5) == [DieKeyed(5)]

@@ -263,7 +263,7 @@ def test_an_installation_that_is_told_to_end_does_so_at_once_and_leaves_nothing_
         try:
             until(lambda: running_on(device[1]) != [], "mpremote")
             process.send_signal(number)
-            assert process.wait(5) == status
+            assert process.wait(20) == status
             until(lambda: running_on(device[1]) == [], "the end of mpremote")
             assert process.stdout is not None and process.stdout.read() == b""
         finally:

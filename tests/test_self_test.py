@@ -118,7 +118,9 @@ def test_the_journal_check_says_what_was_looked_at() -> None:
 
 def test_another_key_fails() -> None:
     assert check_key(None, "UA").result == check_key("UA", "UA").result == "passed"
-    assert check_key("UA", "UB") == Check("key", "failed", "is UB, but the journal was signed with UA")
+    former, key = "UAAAAAAA" + "Q" * 44 + "AAAA", "UBBBBBBB" + "Q" * 44 + "BBBB"
+    said = "is UBBBBBBB…BBBB, but the journal was signed with UAAAAAAA…AAAA"
+    assert check_key(former, key) == Check("key", "failed", said)
 
 
 def test_what_people_should_see_to_is_a_warning() -> None:

@@ -8,7 +8,7 @@ reserve (ANOTHER_PERSON) tell of what the boxman and the witness did or let happ
 alert away: `not_by` holds who was on duty or signed then; whoever is on duty when it is acknowledged is refused too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from device.dice_control.names import same_name
@@ -18,6 +18,7 @@ ANOTHER_PERSON = frozenset(
     {
         "against_rule",
         "count_differs",
+        "recording_gap",
         "no_opening_count",
         "no_closing_count",
         "slots_changed_shut",
@@ -28,6 +29,8 @@ ANOTHER_PERSON = frozenset(
         "slots_disagree",
         "dice_in_play",
         "dice_missing",
+        "dice_written_off",
+        "dice_not_named",
         "set_to_replace",
         "set_served_before",
     }
@@ -61,8 +64,18 @@ def raised(
     return {"alert": alert} | said
 
 
-def check_acknowledgement(standing: Standing, alert: str, seq: int, name: str, on_duty: Iterable[str]) -> None:
-    """Refuse the acknowledgement of an alert as event `seq` told of it, where it does not stand so or may not be."""
+def check_acknowledgement(
+    standing: Standing,
+    alert: str,
+    seq: int,
+    name: str,
+    on_duty: Iterable[str],
+    supervisors: Collection[str] | None = None,
+) -> None:
+    """Refuse the acknowledgement of an alert as event `seq` told of it, where it does not stand so or may not be.
+
+    `supervisors` are the only ones who may acknowledge what another person must; None: no names are listed.
+    """
     known = standing.get(alert)
     if known is None:
         raise Refused("no_such_alert", "this alert does not stand any more")
@@ -76,6 +89,8 @@ def check_acknowledgement(standing: Standing, alert: str, seq: int, name: str, o
         raise Refused("same_name", f"{name} is on duty; another person must acknowledge this alert")
     if any(same_name(name, other) for other in known.get("not_by", [])):
         raise Refused("same_name", f"{name} was on duty or signed then; another person must acknowledge this alert")
+    if supervisors is not None and not any(same_name(name, other) for other in supervisors):
+        raise Refused("not_a_supervisor", f"{name} is none of the supervisors of this table; one of them must do this")
 
 
 def take(standing: Standing, kind: str, data: Mapping[str, Any], seq: int) -> None:

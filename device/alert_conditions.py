@@ -54,6 +54,8 @@ def undetermined(session: Session, watched_ms: int) -> set[str]:
     found = {name for name, wait_ms in TOLD_AGAIN_MS.items() if watched_ms < wait_ms}
     if session.hardware.node_away is not None and "door" in session.hardware.on_node:
         found.add("door_open")
+    if session.hardware.slots_unseen:
+        found.add("slots_disagree")
     return found | set(PUCK_ALERTS) if session.hardware.agrees(session.point) is None else found
 
 

@@ -80,6 +80,12 @@ class AlertWatch:
         state = session.dice.state
         if state.settling is None or state.slots is None or session.hardware.lid_unseen:
             return []
+        if session.hardware.slots_unseen:
+            # When its node is back, what it kept comes first.
+            self._settling = None
+            if session.hardware.node_away is not None and not state.settling_unread:
+                entries += session.reserve_settled()
+            return []
         if self._settling is None or self._settling[0] != state.settling:
             self._settling = (state.settling, now_ms)
         at_ms = self._settling[1] + SETTLED_MS

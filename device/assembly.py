@@ -81,17 +81,17 @@ def assemble(
     PinFactoryError or NodePortBusy, each with one clear line.
     """
     journal = stack.enter_context(_open_journal(folder, settings.table, surroundings.space))
-    snapshots = SnapshotFile(folder.path / SNAPSHOT_FILE, version, settings.table)
+    try:
+        key = open_table_key(folder.path / KEY_FILE_NAME)
+    except TableKeyError as error:
+        raise StartError(str(error)) from error
+    snapshots = SnapshotFile(folder.path / SNAPSHOT_FILE, version, settings.table, key)
     try:
         recovered = recover(journal, snapshots, on_progress)
     except ReplayError as error:
         raise StartError(f"{folder.journal_path}: {error}") from error
     configured = _configured(settings)
     opening = terms_to_open(recovered.session, settings.terms, configured)
-    try:
-        key = open_table_key(folder.path / KEY_FILE_NAME)
-    except TableKeyError as error:
-        raise StartError(str(error)) from error
 
     recover_again: Callable[[], Recovered] = partial(recover, journal, snapshots, _no_progress)
     terminal = Terminal(
@@ -160,7 +160,8 @@ def _open_journal(folder: DataFolder, table: str, space: DiskSpace) -> Journal:
 
 def _configured(settings: Settings) -> dict[str, Any]:
     terms = settings.terms.check()
-    return {
+    listed = {} if settings.supervisors is None else {"supervisors": list(settings.supervisors)}
+    return listed | {
         "site": settings.site,
         "rules": terms.name,
         "rules_version": terms.version,
@@ -177,7 +178,8 @@ def terms_to_open(session: Session, terms: TableTerms, configured: dict[str, Any
     but for a rule set that was put right without a new version. Raises StartError when the configuration has changed
     while bets lie on the layout.
     """
-    if session.configured == configured and session.table is not None and not _is_put_right(session, terms):
+    as_before = _of_game(session.configured) == _of_game(configured)
+    if as_before and session.table is not None and not _is_put_right(session, terms):
         return None
     if session.table is not None and session.table.layout():
         raise StartError(
@@ -185,6 +187,11 @@ def terms_to_open(session: Session, terms: TableTerms, configured: dict[str, Any
             f"{session.table.rules.name}; start with the former configuration and finish the hand first"
         )
     return terms
+
+
+def _of_game(configured: dict[str, Any] | None) -> dict[str, Any]:
+    """The configuration but for the names of people, which no game depends on."""
+    return {name: said for name, said in (configured or {}).items() if name != "supervisors"}
 
 
 def _is_put_right(session: Session, terms: TableTerms) -> bool:

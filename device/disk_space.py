@@ -11,6 +11,8 @@ from device.data_folder import sync_folder
 
 RESERVE_FILE_NAME: Final = "reserve"
 MIB: Final = 1024 * 1024
+# In which stat counts, whatever the file system's own are.
+_BLOCK_BYTES: Final = 512
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ class SpaceLimits:
     """
 
     reserve: int = 16 * MIB
-    # With less than this left beside the reserve, the table stops before a write fails.
+    # With less than this left, whether the reserve is held or not, the table stops before a write fails.
     stop: int = 8 * MIB
     # With this much left beside the reserve, work goes on: well above `stop`, so that it does not flutter.
     resume: int = 32 * MIB
@@ -37,6 +39,7 @@ class DiskSpace:
         self._folder = folder
         self._reserve = folder / RESERVE_FILE_NAME
         self._limits = limits if limits is not None else SpaceLimits()
+        self._holds_nothing = False
 
     def free_bytes(self) -> int:
         """What this user may still write, the reserve not counted; 0 where the folder cannot be asked."""
@@ -60,22 +63,25 @@ class DiskSpace:
     def take_reserve(self) -> bool:
         """Take the reserve, if there is room for it and for going on; whether it is there now."""
         held = self._held_bytes()
-        if held < self._limits.reserve and self.free_bytes() + held < self._limits.reserve + self._limits.resume:
+        if held >= self._limits.reserve:
+            return True
+        if self._holds_nothing or self.free_bytes() + held < self._limits.reserve + self._limits.resume:
             return False
-        return held == self._limits.reserve or self._make_reserve()
+        return self._make_reserve()
 
     def _held_bytes(self) -> int:
+        """What the reserve really takes: a file with a hole holds nothing back."""
         try:
-            return self._reserve.stat().st_size
+            found = self._reserve.stat()
         except OSError:
             return 0
+        return min(found.st_size, found.st_blocks * _BLOCK_BYTES)
 
     def _make_reserve(self) -> bool:
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
             descriptor = os.open(self._reserve, flags, 0o600)
             try:
-                # Blocks that are really there: a file with a hole would hold nothing back.
                 os.posix_fallocate(descriptor, 0, self._limits.reserve)
                 os.fsync(descriptor)
             finally:
@@ -86,4 +92,9 @@ class DiskSpace:
             with suppress(OSError):
                 self._reserve.unlink(missing_ok=True)
             return False
-        return True
+        if self._held_bytes() < self._limits.reserve:
+            # It would be made anew at every look.
+            self._holds_nothing = True
+            log.warning("%s holds nothing back on this kind of file system; the journal goes without", self._reserve)
+            self.give_up_reserve()
+        return not self._holds_nothing

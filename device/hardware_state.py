@@ -43,6 +43,8 @@ class HardwareState:
     # The cabinet's door, as it was told of since the start; None while nobody knows.
     door_open: bool | None = None
     slots: list[int] | None = None
+    # Whether the slots were told of since the start.
+    slots_told: bool = False
     marks: dict[int, str] = field(default_factory=dict)
     last_status: dict[str, Any] | None = None
     # A status that was pressed for a box without bets, until it is put right.
@@ -56,6 +58,8 @@ class HardwareState:
     # was entered on the screen: what its keys say of that time is then late.
     node_in_contact: bool = False
     entered_without_node: bool = False
+    # Whether, since the node's last contact, nothing was recorded for a while: what its keys say of that is late too.
+    unrecorded_keys: bool = False
     line_noisy: bool = False
     # The I/O node's last boot, and how many changes it had dropped by then.
     node_dropped: tuple[int, int] | None = None
@@ -73,6 +77,11 @@ class HardwareState:
         return Puck() if unseen else self.pucks[number]
 
     @property
+    def keys_are_late(self) -> bool:
+        """Whether what the node has kept of its keys must not be done any more."""
+        return self.entered_without_node or self.unrecorded_keys
+
+    @property
     def lid_open(self) -> bool | None:
         """Whether the reserve is open; None while nobody knows."""
         return None if self._unseen("reserve") else self.reserve_open
@@ -83,8 +92,13 @@ class HardwareState:
         return not self.lid_told or "lid" in self.stuck or self._unseen("reserve")
 
     @property
+    def slots_unseen(self) -> bool:
+        """Whether all slots are on a node that is not in contact, or has told nothing of them since the start."""
+        return "slots" in self.on_node and not (self.node_in_contact and self.slots_told)
+
+    @property
     def unread_slots(self) -> list[int]:
-        """The places of the reserve whose sensors cannot be read."""
+        """The places of the reserve whose sensors cannot be read although their board answers."""
         return sorted(int(name.removeprefix("slot_")) for name in self.unavailable if name.startswith("slot_"))
 
     def _unseen(self, group: str) -> bool:
@@ -98,7 +112,7 @@ class HardwareState:
 
     def _lose_contact(self) -> None:
         if self.node_in_contact:
-            self.entered_without_node = False
+            self.entered_without_node = self.unrecorded_keys = False
         self.node_in_contact = False
 
     def throw_entered(self, via: str) -> None:
@@ -111,7 +125,7 @@ class HardwareState:
         self.pucks = {number: Puck() for number in self.pucks}
         self.unavailable = {}
         self.stuck = []
-        self.lid_told = False
+        self.lid_told = self.slots_told = False
         self.door_open = None
         self.node_away = None
         self._lose_contact()
@@ -127,6 +141,9 @@ class HardwareState:
         board, _, group = str(data.get("via", "")).partition(":")
         if board == "node" and group and group not in self.on_node:
             self.on_node = sorted([*self.on_node, group])
+        elif board == "header" and group in self.on_node:
+            # It was wired anew since.
+            self.on_node.remove(group)
         match kind:
             case "puck":
                 seen = Puck(data["state"], data["position"], data["face"], data.get("sensors", []))
@@ -138,6 +155,7 @@ class HardwareState:
                 self.door_open = kind == "door_opened"
             case "slots":
                 self.slots = data["occupied"]
+                self.slots_told = True
             case "bet_status":
                 self._take_status(data)
             case "input_unavailable":

@@ -372,6 +372,18 @@ class Journal(_EventTable):
         """
         return self._commit(entries, stamp, None)
 
+    def append_sealed(self, events: Sequence[Event]) -> None:
+        """Writes events of this table that another unit sealed, all or none, where they follow the last one here.
+
+        Raises ValueError, with nothing written, where they do not; otherwise like `append`.
+        """
+        last_seq, last_hash = self._last_seq, self._last_hash
+        for event in events:
+            if (event.table, event.seq, event.prev) != (self.table_name, last_seq + 1, last_hash):
+                raise ValueError(f"event {event.seq} of table {event.table!r} does not follow event {last_seq} here")
+            last_seq, last_hash = event.seq, event.hash
+        self._write(events, None)
+
     def prune(self, base: Base, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
         """Put `base` in the place of every event up to its own and append `entries`, in one commit.
 
@@ -386,15 +398,19 @@ class Journal(_EventTable):
         return self._commit(entries, stamp, base)
 
     def _commit(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp, base: Base | None) -> list[Event]:
-        self._refuse_after_failure()
         sealed: list[Event] = []
         last_seq, last_hash = self._last_seq, self._last_hash
         for kind, data in entries:
             event = seal(self.table_name, last_seq + 1, stamp, kind, data, last_hash)
             last_seq, last_hash = event.seq, event.hash
             sealed.append(event)
+        self._write(sealed, base)
+        return sealed
+
+    def _write(self, sealed: Sequence[Event], base: Base | None) -> None:
+        self._refuse_after_failure()
         if not sealed:
-            return sealed
+            return
         rows = [(event.seq, event.line()) for event in sealed]
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -407,8 +423,7 @@ class Journal(_EventTable):
             self._files.check()
         except (sqlite3.Error, FilesChanged) as error:
             self._fail(error)
-        self._last_seq, self._last_hash = last_seq, last_hash
-        return sealed
+        self._last_seq, self._last_hash = sealed[-1].seq, sealed[-1].hash
 
     def _refuse_after_failure(self) -> None:
         if self._failure is not None:

@@ -23,6 +23,9 @@ from device.journal import JournalDamaged, JournalPruned, JournalReader
 from device.journal_base import BadBase, Base, Witness
 from device.table_key import is_public_key
 
+ADOPTED: Final = "adopted"
+"""The type of the event that a new unit goes on with; its data name both keys and the last event of the other unit."""
+
 PROGRESS_EVENTS: Final = 1_000
 
 UNSIGNED_EVENTS_MAX: Final = CHECKPOINT_EVENTS + 256
@@ -56,6 +59,8 @@ class SignatureCheck:
         """The public key that the last start named; None before the first."""
         self.key_changed_seq = 0
         """The last start under another key than before; 0 when there was none."""
+        self.heir: str | None = None
+        """The public key of the unit that has taken the journal over and was not started yet."""
         self.signed_seq = 0
         """The last event that a checkpoint signs."""
         self.site: str | None = None
@@ -97,6 +102,8 @@ class SignatureCheck:
             raise Unproven("comes before any start of the terminal, so nothing says whose key it is signed with")
         elif event.type == CHECKPOINT:
             self._take_checkpoint(event)
+        elif event.type == ADOPTED:
+            self._take_adoption(event)
         elif event.type in ALWAYS_SIGNED and self._owed_seq is None:
             self._owed_seq = event.seq
         if self._witness is not None:
@@ -136,7 +143,16 @@ class SignatureCheck:
         if is_marked:
             self.key_changed_seq = event.seq
         self.key = key
+        self.heir = None
         self.site = _site(event.data.get("configured"))
+
+    def _take_adoption(self, event: Event) -> None:
+        heir = event.data.get("key")
+        if not isinstance(heir, str) or not is_public_key(heir):
+            raise Unproven("is a taking over without the new unit's public key")
+        if event.data.get("former_key") != self.key:
+            raise Unproven(f"names the former key {event.data.get('former_key')}, but the table's key was {self.key}")
+        self.heir = heir
 
     def _take_checkpoint(self, event: Event) -> None:
         try:
@@ -175,6 +191,8 @@ class VerificationResult:
     """The last start under another key than before, 0 when there was none. Only what others hold tells who did it."""
     site: str | None
     """The site of the last start."""
+    heir: str | None = None
+    """The public key of a unit that has taken the journal over and was not started yet."""
     pruned_seq: int = 0
     """The last event that was pruned after delivery, and that the base stands for; 0 when none was."""
 
@@ -219,6 +237,7 @@ def _verify(
             signatures.key,
             signatures.key_changed_seq,
             signatures.site,
+            signatures.heir,
             pruned_seq,
         )
 

@@ -1,13 +1,11 @@
 """Watches the link to the central system: says when it was lost and when it is back, without its flapping. Pure."""
 
-from collections import deque
 from typing import Any, Final
+
+from device.hourly_limit import HourlyLimit
 
 LASTED_MS: Final = 5_000
 """A state that is over sooner is not told."""
-TOLD_PER_HOUR_MAX: Final = 10
-"""More changes within an hour are counted, and told of when there is room again."""
-HOUR_MS: Final = 3_600_000
 
 Entry = tuple[str, dict[str, Any]]
 
@@ -26,7 +24,7 @@ class LinkWatch:
         self._was_up = False
         # What was told last; None: nothing yet.
         self._told_up: bool | None = None
-        self._told_ms: deque[int] = deque(maxlen=TOLD_PER_HOUR_MAX)
+        self._limit = HourlyLimit()
         # Changes that lasted and that there was no room to tell of; whether the last one is among them.
         self._untold = 0
         self._is_counted = False
@@ -51,14 +49,14 @@ class LinkWatch:
             self._told_up = True
         if self._told_up == self._up and not self._untold:
             return []
-        if len(self._told_ms) == TOLD_PER_HOUR_MAX and now_ms - self._told_ms[0] < HOUR_MS:
+        if not self._limit.has_room(now_ms):
             if not self._is_counted:
                 self._is_counted = True
                 self._untold += 1
             return []
         untold = self._untold - self._is_counted
         said: dict[str, Any] = {"untold": untold} if untold else {}
-        self._told_ms.append(now_ms)
+        self._limit.note(now_ms)
         self._told_up, self._untold, self._is_counted = self._up, 0, False
         if self._up:
             away = {"away_ms": self._since_ms - self._lost_ms, "undelivered": self._undelivered}

@@ -36,6 +36,14 @@ _OTHER_NAME: Final = (62, 64)
 log = logging.getLogger(__name__)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    return "eof_received" not in record.getMessage()
+
+
+# nats-py turns a plain stream into an encrypted one, which asyncio wonders about whenever one ends.
+logging.getLogger("asyncio").addFilter(_is_news)
+
+
 @dataclass(frozen=True)
 class NatsAccess:
     """Servers of one cluster (URLs, nats:// or tls://, credentials allowed) and what it takes to get in.

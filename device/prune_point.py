@@ -18,8 +18,9 @@ def prune_point(events: Iterable[Event], delivered: int, retention_days: int, no
     """The last event to go: the one before a checkpoint; None where none may. `now` is of a synced clock.
 
     `events` are all that there are, in order. Those up to `delivered` may go once they are older than the retention.
-    Order is by `seq`: an event is as old as one behind it. So they go up to the first that a synced clock says is
-    younger, and as far as one behind them, stamped by a synced clock, is old enough. One from the future tells nothing.
+    Order is by `seq`: an event is as old as one behind it, and no older than one before it. So they go up to the first
+    that is younger by any clock, and as far as one behind them, stamped by a synced clock, is old enough: a clock that
+    was wrong once, back in another year, makes nothing old. One from the future tells nothing.
     """
     oldest = _days_before(now, retention_days)
     first_seq: int | None = None
@@ -31,10 +32,11 @@ def prune_point(events: Iterable[Event], delivered: int, retention_days: int, no
         is_within = previous is not None and previous.seq <= delivered and event.seq - first_seq <= PRUNE_EVENTS_MAX
         if event.type == CHECKPOINT and is_within:
             candidate = previous
-        if event.clock == "synced" and event.wall <= now:
+        if event.wall <= now:
             if event.wall > oldest:
                 break
-            point = candidate
+            if event.clock == "synced":
+                point = candidate
         if not is_within and previous is not None and point is candidate:
             break
         previous = event

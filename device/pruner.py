@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 class Pruner:
     """Prunes one journal. What is not delivered stays, and so does everything while the clock or the link is not sure.
 
+    A clock that was set by more than a minute is not sure until somebody has acknowledged the alert.
+
     `delivered` gives the last event that the central log has, as it has said itself in this run over a link that is up;
     None otherwise. `program` is this program's version.
     """
@@ -58,20 +60,23 @@ class Pruner:
         """Let go what may go, a part of it if it is much; whether there was any. Raises ProgramFailed, Halted, Busy."""
         now = self.clock.stamp()
         delivered = self.delivered()
-        if delivered is None or now.clock != "synced":
+        if delivered is None or now.clock != "synced" or self._clock_was_set():
             return False
         asked = (str(self.journal), str(delivered), str(self.retention_days), now.wall)
         made = await run_beside(PRUNING_PROGRAM, *asked, within_s=MADE_WITHIN_S)
         if not made:
             return False
         base = await asyncio.to_thread(self._base, made)
-        # Asked again: what the link was up for before may have changed meanwhile.
+        # Asked again: the link and the clock may have changed meanwhile.
         still_delivered = self.delivered()
-        if still_delivered is None or still_delivered < base.seq:
+        if still_delivered is None or still_delivered < base.seq or self._clock_was_set():
             return False
         await self.terminal.prune(base, pruned_data(base, self.retention_days, still_delivered))
         log.info("events up to %d were pruned", base.seq)
         return True
+
+    def _clock_was_set(self) -> bool:
+        return any(alert["code"] == "clock_stepped" for alert in self.terminal.state["alerts"])
 
     def _base(self, made: bytes) -> Base:
         head, _, state = made.partition(b"\n")

@@ -149,8 +149,12 @@ class Recorder:
         return await done
 
     async def hand_in(self, decide: Callable[[], list[Entry]], on_disk: Callable[[], None] | None = None) -> None:
-        """Have something decided in its turn, of which nobody waits to hear."""
-        await self._queue.put(_Work(decide, on_disk=on_disk))
+        """Have something decided in its turn, of which nobody waits to hear; nothing while nothing is accepted.
+
+        `decide` asks for `session` when it is called: it may be another one by then.
+        """
+        if self.halt_reason is None:
+            await self._queue.put(_Work(decide, on_disk=on_disk))
 
     def halt(self, reason: str) -> None:
         """Accept nothing any more."""
@@ -165,7 +169,8 @@ class Recorder:
         `entries` may be asked more than once. Raises JournalError.
         """
         self._beginning = entries
-        if self.space.take_reserve() or not self.space.is_short():
+        self.space.take_reserve()
+        if not self.space.is_short():
             try:
                 self._told.committed(self._append_now(entries()))
             except JournalFull:
@@ -190,11 +195,22 @@ class Recorder:
         finally:
             # What is on its way to the disk arrives before the stop is written behind it.
             self._writer.shutdown()
-            if not self._is_ahead and not self.is_full:
+            if not self._is_ahead and self._beginning is None:
                 with suppress(JournalError):
-                    events = self._append_now(self.session.stop())
-                    if self._snapshots is not None:
-                        self._snapshots.stop(self.session, self.times, events[-1])
+                    self._journal_stop()
+
+    def _journal_stop(self) -> None:
+        """Journal the end in good order, in the room of the reserve where there is no other."""
+        if self.is_full:
+            self._go_on_from(self._recover_again())
+        try:
+            events = self._append_now(self.session.stop())
+        except JournalFull:
+            self.space.give_up_reserve()
+            self._go_on_from(self._recover_again())
+            events = self._append_now(self.session.stop())
+        if self._snapshots is not None:
+            self._snapshots.stop(self.session, self.times, events[-1])
 
     async def _accept(self, beside: list[Coroutine[Any, Any, None]]) -> None:
         """Work, until the disk is full, which is raised and has then been told."""
@@ -277,7 +293,8 @@ class Recorder:
             raise _DiskFull
 
         while True:
-            if not await asyncio.to_thread(self.space.take_reserve) and self.space.is_short():
+            await asyncio.to_thread(self.space.take_reserve)
+            if self.space.is_short():
                 # In its turn, so that nothing is on its way to the disk then.
                 with suppress(Halted, Busy):
                     await self.submit(stop)
@@ -287,7 +304,10 @@ class Recorder:
         self.is_full = True
         self.halt(DISK_FULL)
         _fail(work, Halted(DISK_FULL))
-        # What was pressed and keyed so far is not to be done later, when nobody expects it any more.
+        self._drop_queue()
+
+    def _drop_queue(self) -> None:
+        """What was pressed and keyed so far is not to be done later, when nobody expects it any more."""
         while not self._queue.empty():
             _fail(self._queue.get_nowait(), Halted(DISK_FULL))
 
@@ -305,6 +325,8 @@ class Recorder:
                 if self.is_full:
                     await asyncio.sleep(SPACE_LOOK_S)
             self._beginning = None
+            # Whoever waited for room in it when it was dropped has put his there since.
+            self._drop_queue()
             self._told.take_up()
         except Exception as error:
             log.exception("work cannot go on after the disk was full")

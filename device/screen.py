@@ -3,23 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from device.alert_book import ANOTHER_PERSON
 from device.hardware_state import Puck, expected_puck, puck_agrees
 from device.session import Session
 
 RESERVE_TEXT = "The lid of the dice reserve is open. Say why it was opened, and shut it."
-# What changes the meaning of the next touch stands first, then what stops the game, then what can wait.
-_ORDER = (
-    "correcting",
-    "notice",
-    "roll_missing",
-    "puck_fault",
-    "pucks_disagree",
-    "puck_misplaced",
-    "reserve_open",
-    "node_offline",
-    "commission_not_taken",
-    "box_without_bets",
-)
+# What changes the meaning of the next touch stands first, then what stops the game, then what another person must see
+# to, then what can wait.
+_FIRST = ("correcting", "notice")
+_STOPS = ("roll_missing", "puck_fault", "pucks_disagree", "puck_misplaced")
+_GRAVE = ANOTHER_PERSON | {"table_key_changed", "downgrade"}
+_SOON = ("reserve_open", "node_offline", "commission_not_taken", "box_without_bets")
+_TELLS_OF_OPEN_LID = ("reserve_open_during_roll", "reserve_open_while_closed", "reserve_left_open")
 
 
 def table_view(session: Session) -> dict[str, Any]:
@@ -69,7 +64,7 @@ def puck_view(session: Session, number: int) -> dict[str, Any]:
 
 
 def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What is to be put right, the most urgent first, and last what somebody has acknowledged.
+    """What is to be put right, the most urgent first and then the newest, and last what somebody has acknowledged.
 
     `since` has the wall times of alerts that stand, by name.
     """
@@ -85,7 +80,7 @@ def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
         }
         for name, alert in session.alerts.items()
     ]
-    if session.hardware.lid_open:
+    if session.hardware.lid_open and not _open_lid_told(session):
         found.append(_state("reserve_open", RESERVE_TEXT))
     if session.notice is not None:
         found.append(_state("notice", session.notice[:1].upper() + session.notice[1:] + "."))
@@ -109,7 +104,22 @@ def _state(code: str, text: str) -> dict[str, Any]:
     }
 
 
-def _urgency(alert: dict[str, Any]) -> tuple[bool, int]:
+def _open_lid_told(session: Session) -> bool:
+    """Whether an alert that nobody has acknowledged tells already that the lid is open: one fact is one line."""
+    opening = session.dice.state.open_opening()
+    return opening is not None and any(
+        name.partition(":")[0] in _TELLS_OF_OPEN_LID
+        and alert["detail"].get("opening") == opening.seq
+        and alert["acknowledged_by"] is None
+        for name, alert in session.alerts.items()
+    )
+
+
+def _urgency(alert: dict[str, Any]) -> tuple[bool, int, int]:
     code = alert["code"]
-    last = len(_ORDER) + (code == "rule_warning")
-    return alert["acknowledged_by"] is not None, _ORDER.index(code) if code in _ORDER else last
+    groups = (_FIRST, _STOPS, _GRAVE, _SOON)
+    last = len(groups) + (code == "rule_warning")
+    group = next((place for place, codes in enumerate(groups) if code in codes), last)
+    # A correction that is on before a notice; of the rest, the newest.
+    newest = _FIRST.index(code) if group == 0 else -(alert["raised"] or 0)
+    return alert["acknowledged_by"] is not None, group, newest

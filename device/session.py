@@ -18,7 +18,7 @@ from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.dice_control.dice_log import HEARD, DiceLog
 from device.dice_control.dice_rules import DiceRules
-from device.dice_control.event_alerts import Alert, count_alerts, latched_alerts
+from device.dice_control.event_alerts import Alert, closing_facts, count_alerts, latched_alerts, signers
 from device.dice_control.reserve_conditions import settled_facts
 from device.hardware_state import EVENTS as HARDWARE_EVENTS
 from device.hardware_state import HardwareState
@@ -75,6 +75,8 @@ class Session:
     notice: str | None = None
     configured: dict[str, Any] | None = None
     running: bool = False
+    # Since the disk was full, until it is told that there is room again.
+    recording_stopped: bool = False
     # Of the last start: the program's version, and the public key that the table's checkpoints are signed with.
     version: str | None = None
     key: str | None = None
@@ -86,6 +88,12 @@ class Session:
     def point(self) -> int | None:
         """The point, None on the come-out and while no table was ever opened."""
         return self.table.point if self.table else None
+
+    @property
+    def supervisors(self) -> tuple[str, ...] | None:
+        """The supervisors whom the configuration lists; None: it lists none, and no name is checked."""
+        listed = (self.configured or {}).get("supervisors")
+        return None if listed is None else tuple(listed)
 
     # Commands
 
@@ -128,11 +136,13 @@ class Session:
     def resume_recording(self, free_bytes: int) -> list[Entry]:
         """There is room again. What happened meanwhile was not seen, so people have to look."""
         entries = [self._take("recording_resumed", {"free_bytes": free_bytes})]
+        standing = self.alerts.get("recording_gap")
+        gaps = 1 if standing is None else standing["detail"]["gaps"] + 1
         text = (
-            "The disk was full, and nothing was recorded until now. Enter what was thrown meanwhile; count the dice, "
-            "and hold the bets on the layout against those on the screen."
+            f"The disk was full{f', {gaps} times' if gaps > 1 else ''}, and nothing was recorded meanwhile. Enter what "
+            "was thrown then; count the dice, and hold the bets on the layout against those on the screen."
         )
-        return entries + self.raise_alert(f"recording_gap:{self.seq}", text, {}, latched=True)
+        return entries + self.raise_alert("recording_gap", text, {"gaps": gaps, "event": self.seq}, latched=True)
 
     def prune_journal(self, data: dict[str, Any]) -> list[Entry]:
         """The oldest events go from the journal; to be written together with it (`device.journal_base`)."""
@@ -154,8 +164,7 @@ class Session:
             raise Refused("not_now", "the table is closed already")
         if self.table is not None and self.table.layout():
             raise Refused("not_now", "bets lie on the layout; finish the hand before the table is closed")
-        entries = [self._take("table_closed", origin.data())]
-        return entries + self._latch(count_alerts("table_closed", self.dice.state, self.session_number))
+        return [self._take("table_closed", origin.data() | closing_facts(self.dice.state, self.session_number))]
 
     def no_more_bets(self, origin: Origin) -> list[Entry]:
         """The stickman has closed the bets and the dice are out. Raises Refused."""
@@ -175,9 +184,12 @@ class Session:
             raise Refused("stale", f"the table has moved on: roll {self.table.roll_number} was entered meanwhile")
         if self.last_roll is not None and sorted(step.get("correct", [])) == sorted(self.last_roll["dice"]):
             raise Refused("nothing_to_correct", "the last roll was entered as these dice")
-        entries = [self._take(step_name(step), {"step": step} | origin.data())]
+        data = {"step": step} | origin.data()
+        if "no_roll" in step and (sets := [name for name, _ in self.dice.state.sets_at_table()]):
+            data["sets"] = sets
+        entries = [self._take(step_name(step), data)]
         if "roll" in step:
-            entries += self._latch(count_alerts("roll", self.dice.state, self.session_number))
+            entries += self._latch(count_alerts(self.dice.state, self.session_number))
         return entries
 
     def answered(self, command: str) -> dict[str, Any] | None:
@@ -198,6 +210,7 @@ class Session:
         table = self.table
         data = {
             "initial": initial,
+            "table_open": self.is_open,
             "shooter": table.shooter if table else None,
             "roll_number": table.roll_number if table else 0,
             "phase": "come_out" if self.point is None else "point",
@@ -215,8 +228,8 @@ class Session:
         return [self._take("slots", data | origin.data())]
 
     def reserve_settled(self) -> list[Entry]:
-        """The lid of the reserve is shut, and the slots have settled since."""
-        return [self._take("reserve_settled", settled_facts(self.dice.state))]
+        """The lid of the reserve is shut, and the slots have settled since, or cannot be seen to do so."""
+        return [self._take("reserve_settled", settled_facts(self.dice.state, unread=self.hardware.slots_unseen))]
 
     def bet_status_keyed(self, status: str, box: int | None, origin: Origin) -> list[Entry]:
         """A bet-status button: ON and OFF work on the bets of the box (or on all); BUY and LAY mark the box."""
@@ -240,12 +253,15 @@ class Session:
     def keyed_too_late(self, what: str, origin: Origin) -> list[Entry]:
         """What the node kept of its keys while it was away, and a throw was entered on the screen meanwhile.
 
-        It may be that very throw, so it is not done: the boxman decides.
+        It may be that very throw, so it is not done: the boxman decides. Nor is what was keyed while the screen said
+        that nothing is accepted.
         """
-        message = (
-            f"{what} was keyed while the I/O node was away, and a throw was entered on the screen since. "
-            "It is not counted; if it was another throw, enter it now."
+        when = (
+            "while the disk was full and nothing was accepted"
+            if self.hardware.unrecorded_keys
+            else "while the I/O node was away, and a throw was entered on the screen since"
         )
+        message = f"{what} was keyed {when}. It is not counted; if it was another throw, enter it now."
         entries = [self._refused_key(message.removesuffix("."), origin)]
         return entries + self.raise_alert(f"late_key:{self.seq}", message, {"what": what}, latched=True)
 
@@ -294,7 +310,10 @@ class Session:
         for kind, data in told:
             clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
             entries.append(self._take(kind, clean))
-            if kind == "clock_stepped" and (text := step_text(data["by_ms"], data["was"])):
+            # One that stands already is not raised anew, so that it can be acknowledged while the clock goes on so.
+            if kind != "clock_stepped" or kind in self.alerts:
+                continue
+            if text := step_text(data["by_ms"], data.get("was", "synced")):
                 entries += self.raise_alert("clock_stepped", text, {"by_ms": data["by_ms"]}, latched=True)
         return entries
 
@@ -314,6 +333,8 @@ class Session:
             rolls_in_series=self.rolls_in_series,
             no_roll=None if void is None else (void["seq"], void["reason"]),
             lid_unseen=self.hardware.lid_unseen,
+            slots_unseen=self.hardware.slots_unseen,
+            supervisors=self.supervisors,
         )
 
     def dice_action(self, action: dict[str, Any], rules: DiceRules, origin: Origin) -> list[Entry]:
@@ -321,8 +342,7 @@ class Session:
         entries: list[Entry] = []
         for kind, data in self.dice.decide(action, self.dice_context(rules)):
             entries.append(self._take(kind, data | {"asked": action} | origin.data()))
-            people = [data[name] for name in ("done_by", "seen_by") if name in data]
-            entries += self._latch(latched_alerts(kind, data, self.seq), people)
+            entries += self._latch(latched_alerts(kind, data, self.seq), signers(data))
         return entries
 
     # Alerts
@@ -346,7 +366,8 @@ class Session:
 
     def acknowledge_alert(self, alert: str, raised: int, name: str, origin: Origin) -> list[Entry]:
         """Somebody has taken note of an alert that stands, as event `raised` told of it. Raises Refused."""
-        alert_book.check_acknowledgement(self.alerts, alert, raised, name, self.dice.state.duty_at(None))
+        on_duty = self.dice.state.duty_at(None)
+        alert_book.check_acknowledgement(self.alerts, alert, raised, name, on_duty, self.supervisors)
         return [self._take("alert_acknowledged", {"alert": alert, "raised": raised, "name": name} | origin.data())]
 
     def _latch(self, alerts: list[Alert], people: Iterable[str] = ()) -> list[Entry]:
@@ -420,10 +441,13 @@ class Session:
         self.running = False
 
     def _on_recording_stopped(self, _data: dict[str, Any]) -> None:
+        self.recording_stopped = True
         self.notice = None
 
     def _on_recording_resumed(self, _data: dict[str, Any]) -> None:
+        self.recording_stopped = False
         self.hardware.start()
+        self.hardware.unrecorded_keys = True
 
     def _on_journal_pruned(self, _data: dict[str, Any]) -> None:
         pass

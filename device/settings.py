@@ -52,4 +52,6 @@ class Settings:
     reserve: ReserveTimes = field(default_factory=ReserveTimes)
     # A house's own rule set names one of these.
     dice_rules: DiceRules = field(default_factory=lambda: dice_rules.load("us-vegas"))
+    # Who may explain and acknowledge as a supervisor; None: any name but of those concerned.
+    supervisors: tuple[str, ...] | None = None
     hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))

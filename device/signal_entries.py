@@ -68,7 +68,7 @@ def entries_of(session: Session, received: Received) -> list[Entry]:
     """What the session makes of a signal; it has taken the entries on."""
     signal = received.signal
     origin = origin_of(received)
-    if received.late and session.hardware.entered_without_node and isinstance(signal, _KEYED):
+    if received.late and session.hardware.keys_are_late and isinstance(signal, _KEYED):
         return session.keyed_too_late(_said(signal), origin)
     match signal:
         case PuckMoved():

@@ -1,8 +1,9 @@
 """The snapshot file: a state that the journal leads to, kept beside it so that a start need not replay everything.
 
-A cache: whoever finds it missing, damaged or of something else replays the journal from event 1. Two lines of ASCII:
-an object with `format`, `program` (the version that wrote it), `table`, `seq`, `hash` (of event `seq`) and `state`
-(after that event); and the SHA-256 of the first line.
+A cache: whoever finds it missing, damaged or of something else replays the journal from its beginning. Two lines of
+ASCII: an object with `format`, `program` (the version that wrote it), `table`, `seq`, `hash` (of event `seq`) and
+`state` (after that event); and the table's signature of the SHA-256 of the first line. What money follows from must not
+be somebody else's word, and the hash of an event says nothing about a state.
 """
 
 import errno
@@ -18,12 +19,15 @@ from typing import Any, Final, TypedDict
 
 from device.data_folder import sync_folder
 from device.plain_values import BadValue, build
+from device.table_key import TableKey, is_signed_by
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 SNAPSHOT_BYTES_MAX: Final = 64 * 1024 * 1024
 """A state of a thousand remembered answers takes some hundred KiB, at a full table a few MiB."""
 
-_SEAL_BYTES: Final = 2 * hashlib.sha256().digest_size
+# What stands before what is signed, so that no signature of another kind passes for one of a snapshot.
+_DOMAIN: Final = b"\xffboxman snapshot 2\n"
+_SIGNATURE_BYTES: Final = 128
 # So deep do the pieces lie that are encoded one by one: each answer that is remembered, each set of dice.
 _PIECES_DEPTH: Final = 4
 
@@ -54,11 +58,12 @@ class _Kept(TypedDict):
 
 @dataclass(frozen=True)
 class SnapshotFile:
-    """Where the snapshots of one table lie. `program` is the version of this program: only its own are believed."""
+    """Where the snapshots of one table lie. Only those of this `program` (its version) and this `key` are believed."""
 
     path: Path
     program: str
     table: str
+    key: TableKey
 
     def read(self) -> Snapshot | None:
         """The snapshot, None where there is none. Raises BadSnapshot.
@@ -68,13 +73,13 @@ class SnapshotFile:
         content = self._content()
         if content is None:
             return None
-        line, newline, seal = content.partition(b"\n")
-        if newline != b"\n" or seal != _seal(line):
-            raise BadSnapshot("its checksum is not that of its content")
+        line, _, signature = content.partition(b"\n")
+        if not is_signed_by(self.key.public, _signed(hashlib.sha256(line)), _signature_text(signature)):
+            raise BadSnapshot("this table's key has not signed it as it is")
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError):
-            raise BadSnapshot("is sealed, but no JSON") from None
+            raise BadSnapshot("is signed, but no JSON") from None
         # First, because nobody knows what else another format has.
         if not isinstance(fields, dict) or fields.get("format") != FORMAT:
             raise BadSnapshot(f"is not of format {FORMAT}")
@@ -105,7 +110,7 @@ class SnapshotFile:
         )
         new = self.path.with_name(f"{self.path.name}.new")
         try:
-            _write_flushed(new, fields)
+            _write_flushed(new, fields, self.key)
             new.replace(self.path)
         except OSError:
             with suppress(OSError):
@@ -135,32 +140,37 @@ def _read_whole(descriptor: int) -> bytes:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         raise BadSnapshot("is no file")
-    longest = SNAPSHOT_BYTES_MAX + _SEAL_BYTES + 2
+    longest = SNAPSHOT_BYTES_MAX + _SIGNATURE_BYTES + 2
     if found.st_size > longest:
         raise BadSnapshot(f"has {found.st_size} bytes, a snapshot has at most {longest}")
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         return file.read(longest)
 
 
-def _write_flushed(path: Path, fields: _Kept) -> None:
+def _write_flushed(path: Path, fields: _Kept, key: TableKey) -> None:
     # O_NOFOLLOW: only ever a file of this folder.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
         # What was left there may have been readable to others.
         os.fchmod(file.fileno(), 0o600)
-        seal = hashlib.sha256()
+        content = hashlib.sha256()
         for piece in _pieces(fields, _PIECES_DEPTH):
-            seal.update(piece)
+            content.update(piece)
             file.write(piece)
             if file.tell() > SNAPSHOT_BYTES_MAX:
                 raise OSError(errno.EFBIG, f"a snapshot has at most {SNAPSHOT_BYTES_MAX} bytes", str(path))
-        file.write(b"\n" + seal.hexdigest().encode("ascii") + b"\n")
+        file.write(b"\n" + key.sign(_signed(content)).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def _seal(line: bytes) -> bytes:
-    return hashlib.sha256(line).hexdigest().encode("ascii") + b"\n"
+def _signed(content: "hashlib._Hash") -> bytes:
+    return _DOMAIN + content.digest()
+
+
+def _signature_text(line: bytes) -> str:
+    """The signature in the last line; whatever else stands there is none."""
+    return line.removesuffix(b"\n").decode("ascii", "replace") if line.endswith(b"\n") else ""
 
 
 def _pieces(value: Any, depth: int) -> Iterator[bytes]:

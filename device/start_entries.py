@@ -63,6 +63,9 @@ def start_session(session: Session, start: Start, found: Found) -> Started:
     entries = session.start(start.version, start.configured, key=start.key, configuration_hash=start.configuration_hash)
     is_downgrade = entries[0][1].get("downgrade", False)
     entries += session.machine_seen(told)
+    if session.recording_stopped:
+        # The run before ended while nothing was recorded; that is over now.
+        entries += session.resume_recording(found.free_bytes)
     if start.terms is not None:
         entries += session.open_table(start.terms, Origin("configuration"))
     assert session.terms is not None

@@ -375,7 +375,7 @@ class Terminal:
         while True:
             quality = self._machine.clock_quality
             if told := self._machine.look(self._loop_ms()):
-                await self._recorder.hand_in(partial(self._session.machine_seen, told))
+                await self._recorder.hand_in(partial(self._machine_seen, told))
             if self._machine.clock_quality != quality:
                 self._announce()
             await asyncio.sleep(MACHINE_LOOK_S)
@@ -388,7 +388,10 @@ class Terminal:
         while not have_answered(self.hardware()) and self._loop.time() < until:
             await asyncio.sleep(HARDWARE_LOOK_S)
         checks = [*self._checks, check_hardware(self.hardware())]
-        await self._recorder.hand_in(partial(self._session.machine_seen, [self_test(checks)]))
+        await self._recorder.hand_in(partial(self._machine_seen, [self_test(checks)]))
+
+    def _machine_seen(self, told: list[Entry]) -> list[Entry]:
+        return self._session.machine_seen(told)
 
     def _loop_ms(self) -> int:
         return int(self._loop.time() * 1000)

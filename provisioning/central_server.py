@@ -215,8 +215,13 @@ async def ensure_stream(url: str) -> None:
             await client.close()
     except (nats.errors.Error, OSError) as error:
         raise CentralServerError(f"the stream {STREAM} cannot be set up: {error}") from error
+    check_stream(found)
+
+
+def check_stream(found: StreamConfig) -> None:
+    """Raises CentralServerError where a stream that is there would not do."""
     wanted = stream_config()
-    for name in ("subjects", "storage", "retention", "deny_delete"):
+    for name in ("subjects", "storage", "retention", "deny_delete", "allow_direct"):
         if getattr(found, name) != getattr(wanted, name):
             raise CentralServerError(
                 f"the stream {STREAM} on the central server has {name} = {getattr(found, name)!r}, "

@@ -4,6 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from provisioning.central.archive_command_line import add_archive_commands
+from provisioning.central.receive_command import add_receive_command
+from provisioning.central.setup_commands import add_setup_commands
 from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
 from provisioning.dice_commands import add_dice_command
@@ -19,6 +22,7 @@ from provisioning.rules_commands import check_file, show_edges, show_limits, sho
 from provisioning.run import run
 from provisioning.settle import settle
 from provisioning.standard_streams import give_up_output, prepare
+from provisioning.table_commands import add_table_command
 from provisioning.wiring_commands import show_parts, show_wiring
 
 DATA = Path("data")
@@ -84,8 +88,9 @@ def _parser() -> argparse.ArgumentParser:
         "off the command line",
     )
     action.add_argument("--stream", default=STREAM, metavar="NAME", help="the central log's stream (default: CRAPS)")
+    action.add_argument("--key", type=Path, metavar="FILE", help="a central reader's key, where servers ask for one")
     action.set_defaults(
-        start=lambda chosen: verify_journal(chosen.data, chosen.checkpoint, chosen.central, chosen.stream)
+        start=lambda chosen: verify_journal(chosen.data, chosen.checkpoint, chosen.central, chosen.stream, chosen.key)
     )
     action = actions.add_parser("checkpoint", help="write the last checkpoint, to be kept away from the table")
     _add_data(action)
@@ -118,6 +123,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_node_command(commands.add_parser("node", help="install or look at the table's I/O node, a Raspberry Pi Pico"))
     add_dice_command(commands.add_parser("dice", help="the dice log, where the dice are, and a day's account"), DATA)
+    add_table_command(commands.add_parser("table", help="a unit's public key, and taking over from another unit"), DATA)
+    central = commands.add_parser("central", help="the central side: take the histories of all tables")
+    central_actions = central.add_subparsers(required=True, metavar="ACTION")
+    add_setup_commands(central_actions)
+    add_archive_commands(central_actions)
+    add_receive_command(central_actions.add_parser("receive", help="take tables' events over HTTPS"))
     _add_rules(commands.add_parser("rules", help="look into a rule set: its edges, soundness, pay table and limits"))
     return parser
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from device.alert_conditions import GraceTimes
 from device.dice_control import dice_rules
+from device.dice_control.names import folded, person_fault
 from device.dice_control.reserve_conditions import ReserveTimes
-from device.nats_connection import check_servers
+from device.https_protocol import check_address
+from device.nats_connection import check_ca, check_servers
 from device.settings import Settings, UplinkSettings
 from device.table_terms import TableTerms
 from drivers.virtual_table import DEMO_PINS
@@ -30,12 +32,12 @@ _VISIBLE = re.compile(r"[^\x00-\x1f\x7f]+")
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("site", "name", "rules", "options", "unit", "min", "max"),
     "console": ("host", "port"),
-    "uplink": ("servers", "stream", "retention_days"),
+    "uplink": ("servers", "stream", "https", "ca", "retention_days"),
     "hardware": ("pins", "node"),
     "wiring": (*INPUTS, *LAMPS),
     "timing": tuple(time.name for time in fields(Timing)),
     "alerts": tuple(time.name for time in (*fields(GraceTimes), *fields(ReserveTimes))),
-    "dice": ("rules",),
+    "dice": ("rules", "supervisors"),
 }
 _SIGNALS = (
     "puck_4 to puck_10 and puck_off, the same with second_puck, box_4 to box_10, on, off, buy, lay, dice_key_1 to "
@@ -76,6 +78,10 @@ class Configuration:
     port: int | None = None
     servers: tuple[str, ...] | None = None
     stream: str = "CRAPS"
+    # The address of a central system that takes events over HTTPS.
+    https: str | None = None
+    # A file of the certificates that alone vouch for the central systems.
+    ca: Path | None = None
     retention_days: int = 180
     pins: str | None = None
     node: str | None = None
@@ -84,6 +90,14 @@ class Configuration:
     grace: GraceTimes = field(default_factory=GraceTimes)
     reserve: ReserveTimes = field(default_factory=ReserveTimes)
     dice_rules: str | None = None
+    supervisors: tuple[str, ...] | None = None
+
+    @property
+    def uplink(self) -> UplinkSettings | None:
+        """Where the journal is delivered; None: the file names no central system."""
+        if self.servers is None and self.https is None:
+            return None
+        return UplinkSettings(self.servers or (), self.stream, self.https, self.ca)
 
     @property
     def virtual(self) -> bool:
@@ -139,6 +153,7 @@ def settings(
         grace=given.grace,
         reserve=given.reserve,
         dice_rules=dice_rules.load(given.dice_rules or _dice_rules_of(given.rules)),
+        supervisors=given.supervisors,
         virtual_folder=virtual_folder,
         hosts=sorted({"127.0.0.1", "localhost", host}),
     )
@@ -183,6 +198,8 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
         if data["dice"]["rules"] not in dice_rules.NAMES:
             raise ConfigurationError(f"dice.rules must be one of {', '.join(dice_rules.NAMES)}")
         said["dice_rules"] = data["dice"]["rules"]
+    if "supervisors" in data.get("dice", {}):
+        said["supervisors"] = _supervisors(data["dice"]["supervisors"])
     table, console = data.get("table", {}), data.get("console", {})
     uplink, hardware = data.get("uplink", {}), data.get("hardware", {})
     for key, name in (("site", "site"), ("name", "table")):
@@ -218,6 +235,14 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
             raise ConfigurationError(f"uplink.servers: {error}") from None
     if "stream" in uplink:
         said["stream"] = _text(uplink, "uplink", "stream", _NAME, "1 to 32 letters, digits, - or _")
+    if "https" in uplink:
+        address = _text(uplink, "uplink", "https", _VISIBLE, "an address like https://central.example:8443")
+        try:
+            said["https"] = check_address(address)
+        except ValueError as error:
+            raise ConfigurationError(f"uplink.https: {error}") from None
+    if "ca" in uplink:
+        said["ca"] = _ca_file(folder / _text(uplink, "uplink", "ca", _VISIBLE, "a file of certificates (PEM)"))
     if "retention_days" in uplink:
         said["retention_days"] = _whole(uplink, "uplink", "retention_days", 1, 36_500)
     if "pins" in hardware:
@@ -227,6 +252,18 @@ def _configuration(data: dict[str, Any], folder: Path) -> Configuration:
     if "node" in hardware:
         said["node"] = _text(hardware, "hardware", "node", _NODE, NODE_PORT_FORM)
     return Configuration(**said)
+
+
+def _supervisors(given: Any) -> tuple[str, ...]:
+    right = 'dice.supervisors must be a list of different names, such as ["Marta Gil"]'
+    if not isinstance(given, list) or not given:
+        raise ConfigurationError(right)
+    for number, name in enumerate(given, start=1):
+        if fault := person_fault(name):
+            raise ConfigurationError(f"dice.supervisors: name {number} {fault}")
+    if len({folded(name) for name in given}) != len(given):
+        raise ConfigurationError(right)
+    return tuple(given)
 
 
 def _no_key(section: str, key: str) -> str:
@@ -292,6 +329,14 @@ def _check_hardware(given: Configuration) -> None:
             f"wiring: {on_node[0]} is on {given.wiring.pins[on_node[0]]}, but hardware.node names no I/O node; name it "
             "there, or write a [wiring] section without the node's pins"
         )
+
+
+def _ca_file(path: Path) -> Path:
+    try:
+        check_ca(path)
+    except ValueError as error:
+        raise ConfigurationError(f"uplink.ca: {error}") from None
+    return path.absolute()
 
 
 def _rule_file(path: Path) -> dict[str, Any]:

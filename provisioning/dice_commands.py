@@ -21,7 +21,6 @@ from device.dice_control.day_report import (
 )
 from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_texts import places_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
 from device.dice_control.row_texts import moment_text
 from device.event import Event
@@ -145,12 +144,11 @@ def show_status(data: Path, wanted: Wanted) -> int:
     """Every set, and where each of its dice is now."""
     found = _read(data)
     words = _words(found, wanted)
-    places = places_text(found, words)
     _write(
         wanted,
-        lambda: status_lines(found, places, words, None),
-        lambda: status_cells(places, words),
-        lambda: status_page(found, places, words, None),
+        lambda: status_lines(found, words, None),
+        lambda: status_cells(found, words, None),
+        lambda: status_page(found, words, None),
     )
     return 0
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, tzinfo
 from typing import TextIO
 
+from device.dice_control.alert_texts import alert_text
 from device.dice_control.day_report import DayReport, local
 from device.dice_control.dice_history import History
 from device.dice_control.log_rows import LogRow, Opening
+from device.dice_control.report_sections import ASKED_BY, DONE_BY, GAME, SEEN_BY, Line, Section, sections
 from device.dice_control.report_texts import (
     ACCOUNT,
+    articles_text,
     balance_text,
     day_text,
     fairness_text,
@@ -22,6 +25,8 @@ from device.dice_control.report_texts import (
     hours_text,
     journal_text,
     openings_by_seq,
+    over_24_hours_text,
+    rules_now,
     rules_of_day,
     unknown_rolls_text,
     unwatched_text,
@@ -38,10 +43,12 @@ from device.dice_control.row_texts import (
     lasted_text,
     note_text,
     opening_marks,
+    outcome_text,
     reason_text,
     seconds_text,
     seen_after_text,
 )
+from device.dice_control.status_texts import die_places, places_text, status_facts
 
 # What a spreadsheet takes for the beginning of a formula, in the wide forms of East Asia as well.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -69,8 +76,24 @@ LOG_COLUMNS = (
     "note",
     "alert",
 )
-REPORT_COLUMNS = ("section", "set", "item", "value", "event", "time", "done_by", "seen_by")
-STATUS_COLUMNS = ("set", "dice", "where")
+REPORT_COLUMNS = (
+    "section",
+    "set",
+    "item",
+    "value",
+    "event",
+    "time",
+    "session",
+    "roll",
+    "point",
+    "shooter",
+    "asked_by",
+    "done_by",
+    "seen_by",
+)
+STATUS_COLUMNS = ("section", "set", "item", "value", "state", "event", "time", "done_by")
+# Of a section's fields, those that are columns here, or said by some.
+_COLUMNS_OF_THEIR_OWN = (GAME, ASKED_BY, DONE_BY, SEEN_BY, "session", "sign.boxman", "sign.witness")
 
 Cell = str | int | None
 
@@ -125,10 +148,43 @@ def _log_row(row: LogRow, opening: Opening | None, words: Words, zone: tzinfo | 
     )
 
 
-def status_cells(places: Sequence[tuple[str, str, str]], words: Words) -> Iterator[Sequence[Cell]]:
-    """Where every die is now: set, facts about it, where its dice are."""
+def status_cells(found: History, words: Words, zone: tzinfo | None) -> Iterator[Sequence[Cell]]:
+    """What the status tells, one fact, die or alert a row."""
     yield [words(column) for column in STATUS_COLUMNS]
-    yield from places
+    head = words("status")
+    for item, value in _head_facts(found, rules_now(found, words), words):
+        yield head, None, item, value, None, found.last_seq if value == found.last_hash else None, None, None
+    for item, value in status_facts(found, words, zone):
+        yield head, None, item, value, None, None, None, None
+    for place in places_text(found, words):
+        yield words("set"), place.name, words("set_is"), place.facts, None, None, None, None
+    for die in die_places(found, words):
+        yield words("dice"), die.set_name, die.die, die.place, die.state, None, None, None
+    for opening in found.openings:
+        if not opening.is_explained:
+            said = "; ".join((explanation_text(opening, words), *opening_marks(opening, words)))
+            yield words("openings"), None, words.of("what", opening.row.what), said, None, opening.row.seq, None, None
+    for row in found.standing.values():
+        about = row.detail.get("set")
+        noted = None if row.noted is None else row.noted.done_by
+        outcome = outcome_text(row, words, zone)
+        yield words("alerts"), about, row.alert, alert_text(row, words), outcome, row.seq, _time(row, zone), noted
+    for name, count in found.rolls.items():
+        for text in fairness_text(count, words):
+            yield words("fairness"), name, text, None, None, None, None, None
+    if unknown := unknown_rolls_text(found.rolls_of_no_set, words):
+        yield words("fairness"), None, unknown, None, None, None, None, None
+    for article in articles_text(found, list(found.standing.values()), words):
+        yield words("articles"), None, article, None, None, None, None, None
+
+
+def _head_facts(found: History, rules: str, words: Words) -> list[tuple[str, str | None]]:
+    return [
+        (words("table"), found.table),
+        (words("site"), found.site),
+        (words("rules"), rules),
+        (journal_text(found, words), found.last_hash),
+    ]
 
 
 def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[Sequence[Cell]]:
@@ -139,65 +195,69 @@ def report_cells(found: History, report: DayReport, words: Words, zone: tzinfo |
         (day_text(report, words), None),
         *((words("not_in_order"), finding) for finding in findings_text(report, words)),
         *((said, None) for said in (headline_text(report, words), unwatched_text(report, words)) if said),
-        (words("table"), found.table),
-        (words("site"), found.site),
-        (words("rules"), rules_of_day(found, report, words)),
+        *_head_facts(found, rules_of_day(found, report, words), words),
         (words("gaming_day"), report.day.date.isoformat()),
         (words("from", start="").strip(), local(report.day.starts, zone).isoformat(timespec="minutes")),
         (words("until", end="").strip(), local(report.day.ends, zone).isoformat(timespec="minutes")),
-        (journal_text(found, words), found.last_hash),
     ]
     facts += [(clock, None) for clock in clock_texts(report.rows, words)]
-    facts += [(said, None) for said in balance_text(report, words)]
+    facts += [(said, None) for said in (*balance_text(report, words), over_24_hours_text(report, words))]
     for item, value in facts:
-        yield head, None, item, value, found.last_seq if value == found.last_hash else None, None, None, None
+        yield _report_row(head, item, value, event=found.last_seq if value == found.last_hash else None)
     for account in [*report.sets, report.total] if report.sets else []:
         name = account.name or words("sum")
         for group, figures in ACCOUNT:
             for label, figure in figures:
-                yield words(group), name, words(label).lstrip("+−=＋－＝ "), figure(account), None, None, None, None
+                yield _report_row(words(group), words(label).lstrip("+−=＋－＝ "), figure(account), about=name)
         if time := hours_text(account):
-            yield words("account.movements"), name, words("account.hours"), time, None, None, None, None
-    for title, rows in (
-        ("deliveries", report.deliveries),
-        ("inspections", report.inspections),
-        ("counts", report.counts),
-        ("changes", report.changes),
-        ("broken_rules", report.against_rule),
-        ("void_throws", report.void_throws),
-        ("unseen", report.unseen),
-    ):
-        for row in rows:
-            yield _event(row, title, words, zone)
-    for opening in report.openings:
-        row = opening.row
-        value = "; ".join((explanation_text(opening, words), *opening_marks(opening, words)))
-        lid = words.of("what", row.what)
-        yield words("openings"), None, lid, value, row.seq, _time(row, zone), opening.explained_by, None
+            yield _report_row(words("account.movements"), words("account.hours"), time, about=name)
+    for section in sections(found, report, words, zone):
+        if section.said is not None:
+            yield _report_row(words(section.title), section.said, None)
+        for line in section.lines:
+            yield _line(line, section, words, zone)
     for stretch in report.unwatched:
         cause, after = cause_text(stretch, words), seen_after_text(stretch, words)
         parts = [f"{words('lasted')}: {lasted_text(stretch, words)}"]
         parts += [f"{words('seen_after')}: {after}"] if after else []
         began = local(stretch.began.at, zone).isoformat(timespec="seconds")
-        yield words("unwatched"), None, cause, "; ".join(parts), stretch.began.seq, began, None, None
+        yield _report_row(words("unwatched"), cause, "; ".join(parts), event=stretch.began.seq, time=began)
     for account in report.sets:
         if account.name in found.rolls:
             for said in fairness_text(found.rolls[account.name], words):
-                yield words("fairness"), account.name, said, None, None, None, None, None
+                yield _report_row(words("fairness"), said, None, about=account.name)
     if unknown := unknown_rolls_text(report.unknown_rolls, words):
-        yield words("fairness"), None, unknown, None, None, None, None, None
+        yield _report_row(words("fairness"), unknown, None)
+    for article in articles_text(found, report.rows, words):
+        yield _report_row(words("articles"), article, None)
 
 
-def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Sequence[Cell]:
-    if title == "counts":
-        value = difference_text(row, words) or words("agrees")
-    elif title == "broken_rules":
-        value = against_text(row, words)
-    else:
-        note = note_text(row, words) if title in ("deliveries", "inspections", "unseen") else ""
-        value = "; ".join(part for part in (reason_text(row, words), dice_text(row, words), note) if part)
-    what = words.of("what", row.what)
-    return words(title), row.set_name, what, value, row.seq, _time(row, zone), row.done_by, row.seen_by
+def _report_row(
+    section: str, item: str, value: Cell, *, about: str | None = None, event: int | None = None, time: str | None = None
+) -> Sequence[Cell]:
+    """A row that tells of no event at the game; `about` is a set."""
+    return section, about, item, value, event, time, *([None] * (len(REPORT_COLUMNS) - 6))
+
+
+def _line(line: Line, section: Section, words: Words, zone: tzinfo | None) -> Sequence[Cell]:
+    row = line.row
+    said = {field.column: field.text for field in line.fields}
+    value = "; ".join(text for column, text in said.items() if text and column not in _COLUMNS_OF_THEIR_OWN)
+    return (
+        words(section.title),
+        row.set_name,
+        words.of("what", row.what),
+        value,
+        row.seq,
+        _time(row, zone),
+        row.session,
+        row.roll_number,
+        row.point,
+        row.shooter,
+        said.get(ASKED_BY),
+        said.get(DONE_BY, row.done_by),
+        said.get(SEEN_BY, row.seen_by),
+    )
 
 
 def _time(row: LogRow, zone: tzinfo | None) -> str:

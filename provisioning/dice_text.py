@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from device.dice_control.alert_texts import alert_text
-from device.dice_control.day_report import DayReport, SetDay
+from device.dice_control.day_report import DayReport
 from device.dice_control.dice_history import History
 from device.dice_control.event_moments import Timed
 from device.dice_control.log_rows import LogRow, Opening
+from device.dice_control.report_sections import GAME, Line, Section, sections
 from device.dice_control.report_texts import (
     ACCOUNT,
     SIGNERS,
+    articles_text,
     balance_text,
-    changes_text,
     day_text,
     fairness_text,
     findings_text,
@@ -21,7 +22,6 @@ from device.dice_control.report_texts import (
     hours_text,
     journal_text,
     openings_by_seq,
-    openings_text,
     over_24_hours_text,
     rules_now,
     rules_of_day,
@@ -45,11 +45,13 @@ from device.dice_control.row_texts import (
     note_text,
     open_text,
     opening_marks,
+    outcome_text,
     reason_text,
-    rule_texts,
     seen_after_text,
     time_text,
 )
+from device.dice_control.set_account import SetDay
+from device.dice_control.status_texts import places_text, status_facts, unexplained_texts
 
 WIDTH = 100
 _INDENT = 4
@@ -78,8 +80,8 @@ def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
             if shown_width(line + gap + rest) <= width:
                 lines[-1] += gap + rest
                 break
-            # Letters of East Asia have no blanks between them, and a hash has none either.
-            if line.strip() and shown_width(rest) <= width - indent and rest.isascii():
+            # A word goes to the next line whole; letters of East Asia, which have no blanks between them, do not.
+            if line.strip() and shown_width(rest) <= width - indent and not _is_wide(rest):
                 lines.append(" " * indent)
                 continue
             fitting = _fitting(rest, width - shown_width(line + gap))
@@ -89,6 +91,10 @@ def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
             if rest:
                 lines.append(" " * indent)
     return lines
+
+
+def _is_wide(text: str) -> bool:
+    return any(unicodedata.east_asian_width(char) in "WF" for char in text)
 
 
 def _fitting(text: str, width: int) -> int:
@@ -144,6 +150,7 @@ def log_lines(found: History, rows: Sequence[LogRow], period: str, words: Words,
     for said in clock_texts(rows, words):
         yield ""
         yield from wrapped(said, WIDTH)
+    yield from _articles(found, rows, words)
 
 
 def _details(row: LogRow, opening: Opening | None, words: Words) -> Iterator[str]:
@@ -170,30 +177,31 @@ def _details(row: LogRow, opening: Opening | None, words: Words) -> Iterator[str
         yield f"({words('of_event', seq=row.belongs_to)})"
 
 
-def status_lines(
-    found: History, places: Sequence[tuple[str, str, str]], words: Words, zone: tzinfo | None
-) -> Iterator[str]:
-    """Where every die is now: `places` are (set, facts about it, where its dice are)."""
-    when = "" if found.last_at is None else moment_text(found.last_at, zone)
-    yield from _head("status", found, rules_now(found, words), [(words("time"), when)], words)
+def status_lines(found: History, words: Words, zone: tzinfo | None) -> Iterator[str]:
+    """Where every die is now, what stands, and who is on duty."""
+    yield from _head("status", found, rules_now(found, words), status_facts(found, words, zone), words)
+    places = places_text(found, words)
     if not places:
         yield from wrapped(words("no_sets"), WIDTH)
-    for name, facts, where in places:
-        yield from wrapped(f"{words('set')} {name}: {facts}", WIDTH, _INDENT)
-        yield from _indented(where)
-        if name in found.rolls:
-            yield from _indented("; ".join(fairness_text(found.rolls[name], words)))
+    for place in places:
+        yield from wrapped(f"{words('set')} {place.name}: {place.facts}", WIDTH, _INDENT)
+        yield from _indented(place.where)
+        yield from _indented(place.states)
+        if place.name in found.rolls:
+            yield from _indented("; ".join(fairness_text(found.rolls[place.name], words)))
     yield ""
-    if found.reserve_open is not None:
-        yield f"{words('reserve')}: {words('reserve.open' if found.reserve_open else 'reserve.closed')}"
-    for opening in found.openings:
-        if not opening.is_explained:
-            said = f"{words.of('what', 'reserve_opened')} ({words('of_event', seq=opening.row.seq)})"
-            yield from wrapped(f"{said}: {words('unexplained')}", WIDTH, _INDENT)
-    for row in found.standing.values():
-        yield from wrapped(f"{words.of('what', 'alert_raised')}: {alert_text(row, words)}", WIDTH, _INDENT)
+    for said in unexplained_texts(found, words):
+        yield from wrapped(said, WIDTH, _INDENT)
+    standing = list(found.standing.values())
+    if standing:
+        yield from _title(words("alerts"))
+    for row in standing:
+        said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}: {alert_text(row, words)}"
+        yield from wrapped(f"{said} {words('outcome')}: {outcome_text(row, words, zone)}", WIDTH, _INDENT)
+    yield from _foot(standing, words)
     if unknown := unknown_rolls_text(found.rolls_of_no_set, words):
         yield from wrapped(unknown, WIDTH)
+    yield from _articles(found, standing, words)
 
 
 def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[str]:
@@ -208,28 +216,13 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
     if not report.rows and not report.unknown_rolls:
         yield from wrapped(words("no_events"), WIDTH)
     yield from _account(report, words)
-    for title, summary, rows in (
-        ("deliveries", None, report.deliveries),
-        ("inspections", None, report.inspections),
-        ("counts", None, report.counts),
-        ("changes", changes_text(report, words), report.changes),
-        ("broken_rules", None, report.against_rule),
-        ("void_throws", None, report.void_throws),
-    ):
-        yield from _title(words(title))
-        if summary is not None or not rows:
-            yield from wrapped(summary or words("none"), WIDTH)
-        for row in rows:
-            yield from _event(row, title, words, zone)
-        yield from _foot(rows, words)
-    yield from _title(words("openings"))
-    yield from wrapped(openings_text(report, words), WIDTH)
-    for opening in report.openings:
-        said = f"{time_text(opening.row, zone)}  {words('of_event', seq=opening.row.seq)}"
-        lid = open_text(opening.row, opening, words)
-        parts = [lid, explanation_text(opening, words), *opening_marks(opening, words)]
-        yield from wrapped(f"{said}: {'; '.join(parts)}", WIDTH, _INDENT)
-    yield from _foot([opening.row for opening in report.openings], words)
+    for section in sections(found, report, words, zone):
+        yield from _title(words(section.title))
+        if section.said is not None or not section.lines:
+            yield from wrapped(section.said or words("none"), WIDTH)
+        for line in section.lines:
+            yield from _line(line, section, words, zone)
+        yield from _foot([line.row for line in section.lines], words)
     yield from _unwatched(report, words, zone)
     marked = [account.name for account in report.sets if account.name in found.rolls]
     unknown = unknown_rolls_text(report.unknown_rolls, words)
@@ -238,6 +231,7 @@ def report_lines(found: History, report: DayReport, words: Words, zone: tzinfo |
         for name in marked:
             yield from wrapped(f"{words('set')} {name}: {'; '.join(fairness_text(found.rolls[name], words))}", WIDTH, 4)
         yield from wrapped(unknown, WIDTH) if unknown else ()
+    yield from _articles(found, report.rows, words)
     yield from _signatures(words)
 
 
@@ -254,9 +248,9 @@ def _headline(report: DayReport, words: Words) -> Iterator[str]:
 
 
 def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> Iterator[str]:
-    """Stretches in which nobody watched the reserve, and changes that nobody saw."""
+    """Stretches in which nobody watched the reserve."""
     yield from _title(words("unwatched"))
-    if not report.unwatched and not report.unseen:
+    if not report.unwatched:
         yield words("none")
     for stretch in report.unwatched:
         ends = [clock_text(end.at, end.clock, zone) for end in (stretch.began, stretch.ended) if end is not None]
@@ -264,10 +258,15 @@ def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> Iterator
         if after := seen_after_text(stretch, words):
             parts.append(f"{words('seen_after')}: {after}")
         yield from wrapped(f"{' > '.join(ends)}: {'; '.join(parts)}", WIDTH, _INDENT)
-    for row in report.unseen:
-        said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}: {words.of('what', row.what)}"
-        yield from wrapped(f"{said}; {note_text(row, words)}", WIDTH, _INDENT)
-    yield from _foot([*ends_of(report.unwatched), *report.unseen], words)
+    yield from _foot(ends_of(report.unwatched), words)
+
+
+def _articles(found: History, rows: Sequence[LogRow], words: Words) -> Iterator[str]:
+    """The articles that rows cite, in full."""
+    if cited := articles_text(found, rows, words):
+        yield from _title(words("articles"))
+        for article in cited:
+            yield from wrapped(article, WIDTH, _INDENT)
 
 
 def _signatures(words: Words) -> Iterator[str]:
@@ -290,25 +289,19 @@ def _foot(rows: Sequence[Timed], words: Words) -> Iterator[str]:
         yield from wrapped(said, WIDTH, _INDENT)
 
 
-def _event(row: LogRow, title: str, words: Words, zone: tzinfo | None) -> Iterator[str]:
+def _line(line: Line, section: Section, words: Words, zone: tzinfo | None) -> Iterator[str]:
     """One event of the day, told under a title."""
-    said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}: {words.of('what', row.what)}"
-    if row.set_name is not None:
-        said += f", {words('set')} {row.set_name}"
-    if title == "broken_rules":
-        yield from wrapped(said, WIDTH, _INDENT)
-        for broken in rule_texts(row, words):
-            yield from _indented(broken)
-        return
-    parts = [said, reason_text(row, words)]
-    if title == "counts":
-        parts.append(difference_text(row, words).upper() if row.difference else words("agrees"))
-    else:
-        parts.append(dice_text(row, words))
-    if title in ("deliveries", "inspections"):
-        parts.append(note_text(row, words))
-    parts += [f"{words(part)}: {name}" for part, name in (("done_by", row.done_by), ("seen_by", row.seen_by)) if name]
-    yield from wrapped("; ".join(part for part in parts if part), WIDTH, _INDENT)
+    row = line.row
+    said = f"{time_text(row, zone)}  {words('of_event', seq=row.seq)}"
+    if not section.alike:
+        said += f": {words.of('what', row.what)}"
+        if row.set_name is not None:
+            said += f", {words('set')} {row.set_name}"
+    yield from wrapped(said, WIDTH, _INDENT)
+    for field in line.fields:
+        if field.parts:
+            text = field.text.upper() if field.grave else field.text
+            yield from _indented(text if field.column == GAME else f"{words(field.column)}: {text}")
 
 
 def _account(report: DayReport, words: Words) -> Iterator[str]:

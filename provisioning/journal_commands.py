@@ -27,20 +27,23 @@ from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
 from provisioning.journal_text import event_lines
 from provisioning.json_file import JsonFileError, read_json_file
+from provisioning.key_file import reader_access
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import write_utf8
 
 ONLY_CENTRALLY = "a change there, with all hashes computed anew, shows only in the central log"
 
 
-def verify_journal(data: Path, checkpoint_file: Path | None, central: str | None, stream: str) -> int:
+def verify_journal(
+    data: Path, checkpoint_file: Path | None, central: str | None, stream: str, key_file: Path | None = None
+) -> int:
     """Check every event, the chain and the signatures; exit status 0 when all is well, 1 with what is wrong otherwise.
 
     Held against the journal as well: the key and the delivery record in the folder, a checkpoint that was taken away
     earlier, and the central log, at a URL or where a table's configuration says.
     """
     checkpoint = _read_checkpoint(checkpoint_file) if checkpoint_file is not None else None
-    servers = _servers(central) if central is not None else None
+    access = _access(central, key_file) if central is not None else None
     compared: ComparisonResult | None = None
     with journal_reader(data) as reader:
         # Before the events are read: the journal always has one before it is delivered.
@@ -49,8 +52,8 @@ def verify_journal(data: Path, checkpoint_file: Path | None, central: str | None
         result = verify(reader, progress, checkpoint)
         progress.close()
         complaint = _complaint(data, result, delivered_seq)
-        if complaint is None and servers is not None:
-            compared = _compare(reader, result, servers, stream)
+        if complaint is None and access is not None:
+            compared = _compare(reader, result, access, stream)
             complaint = _complaint_of_central(data, compared, delivered_seq)
     vouched_seq = max(checkpoint.seq if checkpoint else 0, compared.alike_seq if compared else 0)
     if complaint is None and result.key_changed_seq > vouched_seq:
@@ -81,7 +84,7 @@ def _complaint(data: Path, result: VerificationResult, delivered_seq: int) -> st
         key = read_table_key(key_path)
     except TableKeyError as error:
         return str(error)
-    if key is not None and key.public != result.key:
+    if key is not None and key.public not in (result.key, result.heir):
         return f"{key_path}: is the key {key.public}, but the journal's last start names {result.key}"
     return None
 
@@ -130,32 +133,32 @@ def _good_news(
             yield f"{waiting} events are not in the central log yet"
 
 
-def _compare(reader: JournalReader, result: VerificationResult, servers: list[str], stream: str) -> ComparisonResult:
+def _compare(reader: JournalReader, result: VerificationResult, access: NatsAccess, stream: str) -> ComparisonResult:
     """The journal, once it is known to be good by itself, against the central log. Raises CommandFailed."""
     if result.table is None or result.site is None:
         raise CommandFailed("the journal does not say yet which table it is of, so the central log cannot be asked")
     progress = ProgressBar("comparing")
     try:
-        return asyncio.run(compare_with_central(reader, servers, stream, subject(result.site, result.table), progress))
+        return asyncio.run(compare_with_central(reader, access, stream, subject(result.site, result.table), progress))
     except (CentralUnreadable, ValueError) as error:
         raise CommandFailed(f"--central: {error}") from error
     finally:
         progress.close()
 
 
-def _servers(central: str) -> list[str]:
+def _access(central: str, key_file: Path | None) -> NatsAccess:
     """The central servers: a URL, or those that a table's configuration names. Raises CommandFailed."""
     try:
         if "://" in central:
-            return check_servers([central])
-        servers = read_configuration(Path(central)).servers
+            return reader_access(check_servers([central]), None, key_file)
+        configuration = read_configuration(Path(central))
     except ConfigurationError as error:
         raise CommandFailed(str(error)) from error
     except ValueError:
         raise CommandFailed("--central: is no URL like nats://central.example:4222") from None
-    if servers is None:
+    if configuration.servers is None:
         raise CommandFailed(f"--central: {central} names no uplink.servers")
-    return list(servers)
+    return reader_access(list(configuration.servers), configuration.ca, key_file)
 
 
 def _delivered_seq(path: Path) -> int:

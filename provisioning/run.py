@@ -59,7 +59,7 @@ def run(configuration_path: Path | None, data: Path, port: int | None) -> int:
 def _run(configuration: Configuration, data: Path, port: int | None, stack: ExitStack) -> None:
     virtual_folder = data / VIRTUAL_FOLDER if configuration.virtual else None
     node_port = configuration.node
-    uplink = UplinkSettings(configuration.servers, configuration.stream) if configuration.servers else None
+    uplink = configuration.uplink
     # Checked before anything is started: a second terminal on the same data must not disturb the first.
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     folder = stack.enter_context(open_data_folder(data))

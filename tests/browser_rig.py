@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
 _ARGUMENTS = (
@@ -69,11 +70,20 @@ def touch_page(chromium: Browser, screen: ViewportSize = SCREEN, scale: float = 
     assert not faults, "the page reported errors:\n" + "\n".join(faults)
 
 
+def show_state(page: Page, state: dict[str, Any]) -> None:
+    """Let the console see this state from now on, whatever the terminal says."""
+    page.route("**/api/stream", lambda route: route.abort())
+    page.route("**/api/state", lambda route: route.fulfill(json=state))
+    page.reload()
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+
+
 def layout_faults(page: Page) -> list[str]:
     """What a finger cannot hit or an eye cannot read on the console, in words.
 
     That is what overlaps its neighbour, reaches beyond the screen or its place, cuts its words off, breaks a word in
-    two, or is too small for a finger. Names that people gave (`.named`) may be cut and broken: they can be any length.
+    two, or is too small for a finger; a row that an edge cuts through, and a list of rows that shows none of them.
+    Names that people gave (`.named`) may be cut and broken: they can be any length.
     """
     faults: list[str] = page.evaluate(_LAYOUT_FAULTS, TOUCH_PX)
     return faults
@@ -108,6 +118,24 @@ _LAYOUT_FAULTS = """(least) => {
     if (left < 0 || right > innerWidth) faults.push(`${name(target)} leaves the screen`);
     const cut = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
     if (!target.matches(".named, input") && cut) faults.push(`${name(target)} cuts its words off`);
+  }
+  // How much of a row is in sight within all that clips it, in px; what is not drawn is not there.
+  const inSight = (row) => {
+    let { top, bottom } = row.getBoundingClientRect();
+    const edges = [{ top: 0, bottom: innerHeight }];
+    for (let home = row.parentElement; home; home = home.parentElement)
+      if (getComputedStyle(home).overflowY !== "visible") edges.push(home.getBoundingClientRect());
+    return Math.min(bottom, ...edges.map((edge) => edge.bottom)) - Math.max(top, ...edges.map((edge) => edge.top));
+  };
+  // A list that was left no height at all is one that shows nothing.
+  const lists = [...document.querySelectorAll("#alert-list, .results-part ol, .places")];
+  for (const list of lists.filter((list) => list.checkVisibility())) {
+    const rows = [...list.children].filter((row) => row.checkVisibility({ visibilityProperty: true }));
+    const shares = rows.map((row) => [row, inSight(row), row.getBoundingClientRect().height]);
+    for (const [row, shown, height] of shares)
+      if (shown > 1 && shown < height - 3) faults.push(`${name(list)} cuts through ${row.innerText.slice(0, 40)}`);
+    if (list.children.length > 0 && !shares.some(([, shown, height]) => shown >= height - 3))
+      faults.push(`${name(list)} shows none of its ${list.children.length} rows`);
   }
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {

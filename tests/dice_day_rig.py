@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from device.dice_control.dice_rules import load
+from device.dice_control.dice_state import PLACES
+from device.dice_control.report_words import WORDS
 from provisioning.command_line import main
 from provisioning.dice_csv import LOG_COLUMNS, REPORT_COLUMNS, STATUS_COLUMNS
 from tests.terminal_rig import TerminalProcess, wait_for
@@ -39,7 +41,7 @@ roll_ms = 3600000
 servers = ["nats://127.0.0.1:9"]
 """
 SLOTS = 6
-_NOT_TOLD = ("all sound", "checked: ", "no instruments", "sound: ", "Bold, red", "open for ", "For: ")
+_NOT_TOLD = ("seen: ", "all sound", "checked: ", "no instruments", "sound: ", "Bold, red", "open for ", "For: ")
 _LABELS = {"reserve_opened": "o", "no_roll": "v"}
 
 
@@ -243,7 +245,15 @@ class DiceTable:
 
     def status(self) -> dict[str, str]:
         """Where the dice of each set are."""
-        return {row["set"]: row["where"] for row in self._csv(STATUS_COLUMNS, "status")}
+        places: dict[str, dict[str, list[str]]] = {}
+        for row in self._csv(STATUS_COLUMNS, "status"):
+            if row["section"] == "Dice":
+                places.setdefault(row["set"], {}).setdefault(row["value"], []).append(row["item"])
+        order = [WORDS[f"place.{place}"][0] for place in PLACES]
+        return {
+            name: "; ".join(f"{at}: {', '.join(dice[at])}" for at in sorted(dice, key=order.index))
+            for name, dice in places.items()
+        }
 
     def account(self) -> dict[str, dict[str, int]]:
         """The gaming day's figures that are not 0, by set and in sum."""
@@ -300,7 +310,7 @@ def _line(row: dict[str, str], events: dict[int, dict[str, Any]], labels: dict[i
         if about:
             what += f":{labels[int(about)] if about.isdigit() else about}"
     where = f"{row['session']}.{row['roll']}" + (f"/{row['point']}" if row["point"] else "")
-    belongs = f"of {labels[int(row['belongs_to'])]}" if row["belongs_to"] else ""
+    belongs = f"of {labels[int(row['belongs_to'])]}" if row["belongs_to"] and not is_alert else ""
     cells = [f"{where} {what}", row["set"], row["dice"], row["reason"], row["asked_by"], row["against_rule"]]
     cells += [row["difference"], belongs, "" if is_alert else _note(row["note"])]
     if event["type"] == "dice_duty" or row["done_by"] not in ("", BOXMAN):

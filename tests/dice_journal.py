@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from device.dice_control.dice_actions import parse_action
 from device.dice_control.dice_history import DICE_EVENTS, LID_EVENTS
 from device.event import GENESIS_HASH, Event, Stamp, parse, seal
 from device.journal import Journal
@@ -47,7 +48,7 @@ class DiceJournal(DiceTable):
 
     def take(self, kind: str, data: Data) -> int:
         self.events.append((kind, data))
-        if kind in (*LID_EVENTS, *DICE_EVENTS, "alert_raised"):
+        if kind in (*LID_EVENTS, *DICE_EVENTS, "no_roll", "alert_raised"):
             self.log.take(kind, data, len(self.events))
         return self.append(kind, data)
 
@@ -76,6 +77,13 @@ class DiceJournal(DiceTable):
         self.game(no_roll=(seq, reason))
         if dice:
             self.do("void_throw", no_roll=seq, dice=list(dice))
+
+    def on_duty_before(self, boxman: str, witness: str) -> None:
+        """Names as a version before took them, whatever stood in them."""
+        action = parse_action({"on_duty": {"boxman": "Ana", "witness": "Luis"}})
+        ((kind, data),) = self.log.decide(action, self.context)
+        names = {"boxman": boxman, "witness": witness, "done_by": boxman, "seen_by": witness}
+        self.take(kind, data | names)
 
     def raise_alert(self, alert: str, text: str, **detail: Any) -> int:
         return self.take("alert_raised", {"alert": alert, "text": text, "detail": detail, "latched": False})

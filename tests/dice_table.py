@@ -62,7 +62,13 @@ class DiceTable:
         return len(self.events)
 
     def lid(self, is_open: bool, *, initial: bool = False) -> int:
-        game = {"shooter": self.context.shooter, "roll_number": self.context.roll_number, "point": self.context.point}
+        game: Data = {
+            "shooter": self.context.shooter,
+            "roll_number": self.context.roll_number,
+            "point": self.context.point,
+        }
+        if not self.context.table_open:
+            game["table_open"] = False
         return self.take("reserve_opened" if is_open else "reserve_closed", {"initial": initial} | game)
 
     def receive(self, name: str = "A", dice: int = 6, **more: Any) -> Data:

@@ -76,8 +76,8 @@ class FakeJournal:
         self.base: Base | None = None
         self.append(events)
 
-    def append(self, count: int = 1) -> None:
-        """Add sealed events."""
+    def append(self, count: int = 1, padding: str | None = None) -> None:
+        """Add sealed events, with this padding in place of the usual one."""
         for _ in range(count):
             event: dict[str, Any] = {
                 "v": 1,
@@ -88,7 +88,7 @@ class FakeJournal:
                 "wall": "2026-11-29T22:10:56.123Z",
                 "clock": "synced",
                 "type": "rolled",
-                "data": {"dice": [2, 4], "padding": self._padding},
+                "data": {"dice": [2, 4], "padding": self._padding if padding is None else padding},
                 "prev": self._last_hash,
             }
             self._last_hash = hashlib.sha256(_canonical(event).encode()).hexdigest()
@@ -150,8 +150,9 @@ async def running_uplink(
     *,
     on_change: Callable[[UplinkStatus], None] | None = None,
     read_events: Callable[[int, int], list[str]] | None = None,
+    system: NatsSystem | None = None,
 ) -> AsyncIterator[UnitUnderTest]:
-    """Run the uplink of table `table` at site "test"; `folder` keeps its delivery record."""
+    """Run the uplink of table `table` at site "test", or with `system`; `folder` keeps its delivery record."""
     record = DeliveryRecord(folder / "delivery.db")
 
     def told(status: UplinkStatus) -> None:
@@ -164,7 +165,7 @@ async def running_uplink(
         last_seq=journal.last_seq,
         base=lambda: journal.base,
         record=record,
-        system=NatsSystem([url], "test", table),
+        system=system or NatsSystem([url], "test", table),
         on_change=told,
         on_alert=lambda code, text: unit.alerts.append((code, text)),
         random=QuickRandom(),

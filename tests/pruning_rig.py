@@ -128,7 +128,7 @@ class Game:
     def recover(self) -> Recovered:
         """What the terminal starts from, without a snapshot unless there is one."""
         with Journal.open(self.path, TABLE) as journal:
-            file = SnapshotFile(self.path.with_name("snapshot"), "1", TABLE)
+            file = SnapshotFile(self.path.with_name("snapshot"), "1", TABLE, KEY)
             return recover(journal, file, lambda _done, _of: None)
 
 

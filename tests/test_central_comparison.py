@@ -131,7 +131,9 @@ def compared(
 
     with JournalReader(path) as reader:
         return asyncio.run(
-            compare_with_central(reader, NatsAccess([server.url]), "CRAPS", f"craps.casino-1.{table}.journal", on_progress)
+            compare_with_central(
+                reader, NatsAccess([server.url]), "CRAPS", f"craps.casino-1.{table}.journal", on_progress
+            )
         )
 
 
@@ -202,7 +204,11 @@ def test_a_server_that_is_not_there_and_a_stream_that_is_not_there(
     with JournalReader(journal[0]) as reader:
         for servers, stream, words in (
             (["nats://127.0.0.1:1"], "CRAPS", "the central server takes no connections; it may be down"),
-            ([server.url], "OTHER", "no central server has this stream ready; if that stays, it has to be set up there"),
+            (
+                [server.url],
+                "OTHER",
+                "no central server has this stream ready; if that stays, it has to be set up there",
+            ),
         ):
             with pytest.raises(CentralUnreadable) as unreadable:
                 asyncio.run(compare_with_central(reader, NatsAccess(servers), stream, subject, lambda *_: None))

@@ -7,6 +7,8 @@ import pytest
 from device.clock import Reading
 from device.clock_watch import ClockWatch
 from device.machine_events import step_text
+from device.origin import Origin
+from device.session import Session
 
 S = 1_000_000_000
 MS = 1_000_000
@@ -91,6 +93,71 @@ def test_steps_of_years_and_beyond_the_calendar_are_told() -> None:
     assert told[0][1]["after"] == "0001-01-03T00:00:00.000Z"
     told = machine.after(S, by_ns=30_000 * 365 * 86_400 * S)
     assert told[0][1]["after"] == "9999-12-29T23:59:59.999Z"
+
+
+def test_small_steps_that_add_up_are_told_as_one() -> None:
+    machine = Machine()
+    assert machine.after(S, by_ns=400 * MS) == []
+    # 0.8 s in two seconds, in which slewing makes 1 ms.
+    assert machine.after(S, by_ns=400 * MS) == [
+        (
+            "clock_stepped",
+            {"by_ms": 800, "before": "2026-11-30T12:00:02.000Z", "after": "2026-11-30T12:00:02.800Z", "was": "synced"},
+        )
+    ]
+    assert machine.after(S, by_ns=-400 * MS) == [], "from the step on"
+    assert machine.after(S, by_ns=400 * MS) == []
+
+
+def test_small_steps_are_added_up_for_an_hour() -> None:
+    machine = Machine()
+    assert machine.after(3599 * S, by_ns=2000 * MS) == []
+    # In an hour, 0.5 s and 500 millionths are 2.3 s.
+    assert machine.after(S, by_ns=299 * MS) == []
+    assert machine.after(S, by_ns=499 * MS) == [], "an hour is over"
+    assert machine.after(S, by_ns=2 * MS)[0][1]["by_ms"] == 501
+    machine = Machine()
+    assert machine.after(3599 * S, by_ns=2000 * MS) == []
+    assert machine.after(S, by_ns=300 * MS)[0][1]["by_ms"] == 2300
+
+
+def test_a_clock_that_is_moved_every_second_is_told_ten_times_an_hour_and_the_rest_in_sum() -> None:
+    machine = Machine()
+    # Told from 12:00:01 to 12:00:10.
+    told = [machine.after(S, by_ns=-3600 * S) for _ in range(10)]
+    assert [[data["by_ms"] for _, data in each] for each in told] == [[-3_600_000]] * 10
+    assert [machine.after(S, by_ns=600 * MS) for _ in range(3590)] == [[]] * 3590
+    # An hour after the first: those 3,590, and this one.
+    assert machine.after(S, by_ns=-1000 * MS) == [
+        ("clock_stepped", {"untold": 3591, "by_ms": 3590 * 600 - 1000}),
+    ]
+    assert machine.after(S, by_ns=-1000 * MS)[0][1]["by_ms"] == -1000, "an hour after the second"
+
+
+def test_what_could_not_be_told_is_told_when_the_hour_has_room_though_the_clock_stands_still() -> None:
+    machine = Machine()
+    for _ in range(10):
+        assert machine.after(S, by_ns=S)
+    assert machine.after(S, by_ns=-7 * S) == []
+    assert machine.after(3589 * S) == []
+    assert machine.after(S) == [("clock_stepped", {"untold": 1, "by_ms": -7000})]
+    assert machine.after(3600 * S) == []
+
+
+def test_the_alert_of_a_clock_that_is_set_again_and_again_can_be_acknowledged() -> None:
+    session = Session()
+    step = ("clock_stepped", {"by_ms": 61_000, "before": "x", "after": "y", "was": "synced"})
+    assert [kind for kind, _ in session.machine_seen([step])] == ["clock_stepped", "alert_raised"]
+    raised = session.seq
+    far = ("clock_stepped", {"untold": 3, "by_ms": -7_200_000})
+    assert [kind for kind, _ in session.machine_seen([far])] == ["clock_stepped"]
+    assert session.alerts["clock_stepped"]["seq"] == raised
+    session.acknowledge_alert("clock_stepped", raised, "Eva", Origin("console"))
+    (_, alert) = session.machine_seen([far])
+    assert (alert[0], alert[1]["text"]) == (
+        "alert_raised",
+        "The clock was set back by 2 h; order and durations are not concerned.",
+    )
 
 
 def test_a_change_of_quality_is_told_at_once_and_a_flapping_one_once_a_minute() -> None:

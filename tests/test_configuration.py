@@ -180,10 +180,18 @@ def test_alert_times_and_rules_of_dice_are_read_and_checked(tmp_path: Path) -> N
     assert ready.dice_rules.name == "mo-2010"
     path.write_text('[dice]\nrules = "pe-1999"\n')
     ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
-    assert ready.dice_rules.name == "pe-1999"
+    assert (ready.dice_rules.name, ready.supervisors) == ("pe-1999", None)
+    path.write_text('[dice]\nsupervisors = ["Marta Gil", "Eva"]\n')
+    ready = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=tmp_path)
+    assert ready.supervisors == ("Marta Gil", "Eva")
     for text, message in (
         ("[alerts]\npuck_ms = 99\n", "alerts.puck_ms must be a whole number from 100 to 3600000"),
         ('[dice]\nrules = "es"\n', "dice.rules must be one of es-1979, es-md-2004, mo-2010"),
+        ('[dice]\nsupervisors = "Marta Gil"\n', "dice.supervisors must be a list of different names"),
+        ("[dice]\nsupervisors = []\n", "dice.supervisors must be a list of different names"),
+        ('[dice]\nsupervisors = ["Eva", ""]\n', "dice.supervisors: name 2 must be 1 to 40 visible characters"),
+        ('[dice]\nsupervisors = ["\u0410na"]\n', "dice.supervisors: name 1 must not hold CYRILLIC CAPITAL LETTER A"),
+        ('[dice]\nsupervisors = ["Eva", "EVA"]\n', "dice.supervisors must be a list of different names"),
         ("[alerts]\npuck = 5\n", "alerts.puck is no key, did you mean puck_ms?"),
     ):
         path.write_text(text)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
 from drivers.wiring import DEFAULT_PINS
-from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, browser, layout_faults, touch_page
+from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, browser, layout_faults, show_state, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
 # The page says that nobody answers two seconds after the last answer; the rest is a busy machine's.
@@ -563,14 +563,6 @@ def alert(code: str, text: str, *, waits: bool = True, by: str | None = None) ->
     }
 
 
-def show(page: Page, state: dict[str, Any]) -> None:
-    """Let the page see this state from now on, whatever the terminal says."""
-    page.route("**/api/stream", lambda route: route.abort())
-    page.route("**/api/state", lambda route: route.fulfill(json=state))
-    page.reload()
-    expect(page.get_by_test_id("die-1")).to_be_enabled()
-
-
 def leave_the_puck(page: Page) -> Locator:
     """A point of 6 is rolled and nobody moves the puck; the alert, once it is raised."""
     touch(page, "die-2", "die-4")
@@ -584,7 +576,12 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
     table.do({"roll": [2, 2]})
     fenced = "event 7 in the central log is not the one"
     told = table.state() | {
-        "uplink": {"state": "fenced", "undelivered": 12, "last_error": fenced},
+        "uplink": {
+            "state": "fenced",
+            "undelivered": 12,
+            "last_error": fenced,
+            "targets": {"nats": "fenced", "https": "online"},
+        },
         "correcting": True,
         "alerts": [
             alert("correcting", "The next two dice correct the last roll.", waits=False),
@@ -596,7 +593,7 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
             alert("rule_warning", "Juego de 7 pays fifteen times the bet.", waits=False),
         ],
     }
-    show(page, told)
+    show_state(page, told)
     # The banner over everything says it of the correction.
     expect(page.get_by_test_id("correcting")).to_be_visible()
     since = page.evaluate("""new Date("2026-01-02T20:14:03Z").toLocaleTimeString("en-GB").slice(0, 5)""")
@@ -612,7 +609,7 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
     )
     expect(page.get_by_test_id("pay-list")).to_contain_text("Field")
     touch(page, "button-help")
-    expect(page.get_by_test_id("help-status")).to_contain_text(fenced)
+    expect(page.get_by_test_id("help-status")).to_contain_text(f"nats FENCED, https Online: {fenced}")
 
 
 def test_an_alert_is_acknowledged_by_name_at_a_touch_and_then_stands_quietly(
@@ -727,7 +724,7 @@ def test_many_alerts_leave_the_dice_where_they_are(page: Page, table: TerminalPr
     place = page.get_by_test_id("die-1").bounding_box()
     text = "is stuck, and left out of account. Look whether something lies on it; if nothing does, call a technician."
     many = [alert(f"input_stuck:{n}", f"Input {n} {text}") for n in range(12)]
-    show(page, table.state() | {"alerts": many})
+    show_state(page, table.state() | {"alerts": many})
     expect(rows(page, "alert-list")).to_have_count(12)
     expect(rows(page, "alert-list").last).not_to_be_in_viewport()
     assert page.get_by_test_id("die-1").bounding_box() == place
@@ -765,12 +762,12 @@ def test_alerts_stand_whole_where_there_is_room_and_else_the_first_does(
         "the screen: keys pressed now count later, but not once a throw is entered here."
     )
     told = table.state()
-    show(page, told | {"alerts": [alert(f"node_offline:{n}", text) for n in range(2)]})
+    show_state(page, told | {"alerts": [alert(f"node_offline:{n}", text) for n in range(2)]})
     expect(rows(page, "alert-list")).to_have_count(2)
     assert cut_rows(page) == [False, False]
     expect(rows(page, "alert-list").last).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("alerts-more")).to_be_hidden()
-    show(page, told | {"alerts": [alert(f"node_offline:{n}", text) for n in range(7)]})
+    show_state(page, told | {"alerts": [alert(f"node_offline:{n}", text) for n in range(7)]})
     expect(rows(page, "alert-list")).to_have_count(7)
     expect(page.get_by_test_id("alerts-more")).to_be_visible()
     assert cut_rows(page) == [False] + [True] * 6
@@ -787,7 +784,7 @@ def test_what_dead_pins_leave_unseen_is_amber_and_so_is_the_hardware(page: Page,
     unseen = {"state": "unknown", "position": None, "face": None, "agrees": None}
     dead = alert("input_unavailable", "Cannot be used: the lid. Call a technician.", by="Ana")
     seen_no_more = {"puck": told["puck"] | unseen, "reserve": told["reserve"] | {"open": None}, "alerts": [dead]}
-    show(page, told | seen_no_more)
+    show_state(page, told | seen_no_more)
     expect(message).to_have_text("Puck not seen")
     expect(message).to_have_css("color", "rgb(255, 193, 77)")
     expect(strip).to_have_attribute("data-mood", "mind")
@@ -795,14 +792,14 @@ def test_what_dead_pins_leave_unseen_is_amber_and_so_is_the_hardware(page: Page,
     expect(page.get_by_test_id("reserve")).to_have_css("background-color", "rgb(255, 193, 77)")
     expect(page.get_by_test_id("node")).to_have_text("HardwareInput not read")
     for code, words in (("input_stuck", "Input stuck"), ("line_noisy", "Line disturbed")):
-        show(page, told | {"alerts": [alert(code, "x")]})
+        show_state(page, told | {"alerts": [alert(code, "x")]})
         expect(page.get_by_test_id("node")).to_have_text(f"Hardware{words}")
         expect(page.get_by_test_id("node")).to_have_css("background-color", "rgb(255, 193, 77)")
-    show(page, told | {"node": {"state": "offline"}, "alerts": [alert("node_offline", "x")]})
+    show_state(page, told | {"node": {"state": "offline"}, "alerts": [alert("node_offline", "x")]})
     expect(page.get_by_test_id("node")).to_have_text("HardwareNODE LOST")
     # A table without a sensor of the lid has nothing that it does not see.
     page.route("**/api/hardware", lambda route: route.fulfill(json=hardware_with_faults()))
-    show(page, told | seen_no_more)
+    show_state(page, told | seen_no_more)
     expect(page.get_by_test_id("reserve")).to_have_text("Dice lid –")
     expect(page.get_by_test_id("reserve")).to_have_attribute("data-mood", "calm")
 
@@ -938,7 +935,7 @@ def test_many_faults_are_one_line_that_unfolds_and_leave_the_map_in_sight(page: 
     page.route("**/api/hardware", lambda route: route.fulfill(json=told))
     touch(page, "button-hardware")
     faults = page.get_by_test_id("hardware-faults")
-    expect(faults).to_contain_text("30 inputs are stuck or not read.")
+    expect(faults).to_contain_text("31 inputs are stuck or not read.")
     expect(page.locator("#hardware-body .fault")).to_have_count(0)
     expect(page.locator(".board li").last).to_be_in_viewport(ratio=1)
     assert layout_faults(page) == []
@@ -972,7 +969,7 @@ def test_two_pucks_are_both_shown_and_the_wrong_one_is_marked(page: Page, table:
     def pucks(first: dict[str, Any], second: dict[str, Any]) -> None:
         told["puck"] = told["puck"] | on_six | first
         told["second_puck"] = on_six | second
-        show(page, told)
+        show_state(page, told)
 
     message = page.get_by_test_id("puck-message")
     discs = page.locator("#puck .disc")

@@ -91,9 +91,9 @@ def test_a_swap_of_both_dice_from_the_button_needs_no_opening(start: Start) -> N
     touch(page, "in-004715")
     # What is damaged is looked at.
     expect(page.get_by_test_id("confirm-change")).to_have_text(
-        "004712 and 004713 to inspection, 004714 and 004715 into play"
+        "004712 and 004713 to inspection, 004714 and 004715 into playthen: who asked?"
     )
-    touch(page, "confirm-change")
+    touch(page, "confirm-change", "asked-by-boxman")
     is_back(page)
     assert places(table) == {
         "play": ["004714", "004715"],
@@ -203,7 +203,11 @@ def test_a_late_opening_is_explained_by_a_supervisor_who_signs(start: Start) -> 
     assert layout_faults(page) == []
     expect(page.get_by_test_id("alert-list")).to_contain_text("no reason was given")
     touch(page, "reason-of-opening-damage")
-    expect(page.get_by_test_id("dice-text-says")).to_have_text("Damaged die. The supervisor's name:")
+    expect(page.get_by_test_id("dice-text-says")).to_have_text(
+        "Opening of the reserve after roll 0: Damaged die. The supervisor's name:"
+    )
+    # It is no page of a tab.
+    expect(page.locator("#dice-tabs [aria-pressed=true]")).to_have_count(0)
     expect(page.get_by_test_id("dice-text-done")).to_be_disabled()
     # The boxman does not explain it himself, under his own name neither.
     type_in(page, "ana")
@@ -224,17 +228,20 @@ def test_a_dice_change_puts_all_before_the_shooter_who_takes_two(start: Start) -
     lid(table, "open", "closed")
     page.evaluate(COUNT_TOUCHES)
     touch(page, "reason-of-opening-offered_to_shooter", "taken-4", "taken-6")
-    expect(page.get_by_test_id("confirm-change")).to_have_text("Shooter takes 4 and 6")
+    expect(page.get_by_test_id("confirm-change")).to_have_text("Shooter takes 4 and 6then: who asked?")
+    # Nobody asks in the rules' own words: who did is said, and it is done.
     touch(page, "confirm-change")
+    assert places(table)["play"] == ["1", "2"]
+    touch(page, "asked-by-shooter")
     is_back(page)
-    assert touches(page) == 4
+    assert touches(page) == 5
     assert places(table) == {"play": ["4", "6"], "reserve": ["1", "2", "3", "5"]}
     expect(question(page)).to_be_hidden()
     # They can be shown as lying before him first; a third touch takes the first choice back.
-    touch(page, "button-dice", "why-offered_to_shooter", "offer")
+    touch(page, "button-dice", "why-offered_to_shooter", "offer", "asked-by-boxman")
     expect(page.locator(".place[data-place=offered] button")).to_have_count(6)
     assert places(table) == {"offered": ["1", "2", "3", "4", "5", "6"]}
-    touch(page, "close-dice", "button-dice", "taken-1", "taken-2", "taken-3", "confirm-change")
+    touch(page, "close-dice", "button-dice", "taken-1", "taken-2", "taken-3", "confirm-change", "asked-by-shooter")
     is_back(page)
     assert places(table) == {"play": ["2", "3"], "reserve": ["1", "4", "5", "6"]}
     assert alert_texts(table) == []
@@ -252,7 +259,7 @@ def test_a_die_off_the_table_is_found_inspected_and_comes_back(start: Start) -> 
     lid(table, "open")
     slots(table, 2)
     lid(table, "closed")
-    touch(page, "reason-of-opening-die_off_table", "in-5", "confirm-change")
+    touch(page, "reason-of-opening-die_off_table", "in-5", "confirm-change", "asked-by-boxman")
     is_back(page)
     touch(page, "button-dice", "missing-2")
     expect(page.get_by_test_id("found-2")).to_be_visible()
@@ -277,7 +284,7 @@ def test_a_die_that_leaves_the_table_outside_a_throw_is_searched(start: Start) -
     touch(page, "button-dice", "why-die_off_table", "out-004712", "off-table")
     expect(page.get_by_test_id("floor-004712")).to_be_visible()
     # The die that comes in is all that is left to touch.
-    touch(page, "in-004715", "confirm-change")
+    touch(page, "in-004715", "confirm-change", "asked-by-shooter")
     is_back(page)
     assert places(table) == {
         "play": ["004711", "004715"],
@@ -402,7 +409,11 @@ def test_a_set_is_received_inspected_and_placed_by_touch_alone(start: Start) -> 
 def test_dice_and_sets_are_taken_away_at_the_second_touch(start: Start) -> None:
     page, table = start("us-vegas")
     set_up(table)
-    touch(page, "button-dice", "dice-tab-sets", "set-A", "pick-004716", "removal-damage", "remove-withdrawn")
+    touch(page, "button-dice", "dice-tab-sets", "set-A", "pick-004716")
+    # Nothing is taken away for a reason that nobody touched.
+    expect(page.get_by_test_id("remove-withdrawn")).to_be_disabled()
+    expect(page.locator("[data-testid^=removal-][aria-pressed=true]")).to_have_count(0)
+    touch(page, "removal-damage", "remove-withdrawn")
     expect(page.get_by_test_id("remove-withdrawn")).to_have_text("Again: withdraw, 1 die")
     assert places(table)["reserve"] == SERIALS[2:]
     touch(page, "remove-withdrawn")
@@ -411,7 +422,7 @@ def test_dice_and_sets_are_taken_away_at_the_second_touch(start: Start) -> None:
     touch(page, "removal-closing", "remove-store", "remove-store")
     expect(page.get_by_test_id("place-set")).to_be_visible()
     assert places(table) == {"store": SERIALS[:5], "withdrawn": ["004716"]}
-    touch(page, "remove-cancelled", "remove-cancelled")
+    touch(page, "removal-closing", "remove-cancelled", "remove-cancelled")
     table.wait_for_state(lambda state: not state["dice"]["sets"], "the set is gone")
     touch(page, "dice-tab-sets")
     expect(page.locator("#dice-sets-list")).to_have_text("No set was received yet.")
@@ -480,6 +491,7 @@ def test_a_table_is_closed_says_so_and_is_opened_again(start: Start) -> None:
     page, table = start("us-vegas")
     set_up(table)
     table.do({"bet": {"player": "3", "kind": "pass_line", "amount": 10, "number": None}})
+    act(table, "count", count="closing", seen={"play": SERIALS[:2], "reserve": SERIALS[2:]})
     close = page.get_by_test_id("confirm-close-table")
     touch(page, "button-open-table", "confirm-close-table")
     expect(close).to_have_text("Again: close the table")
@@ -507,7 +519,10 @@ def test_a_table_is_closed_says_so_and_is_opened_again(start: Start) -> None:
     lid(table, "closed")
     touch(page, "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()
-    touch(page, "closed-count", "count-closing", "confirm-count")
+    touch(page, "closed-count", "count-closing")
+    # Whoever counts a closed table only counts.
+    expect(page.get_by_test_id("confirm-count")).to_have_text("Sign: closing count, as in the log")
+    touch(page, "confirm-count")
     expect(page.get_by_test_id("count-closing")).to_contain_text("counted")
     touch(page, "close-dice", "closed-open")
     expect(close).to_be_hidden()
@@ -515,6 +530,46 @@ def test_a_table_is_closed_says_so_and_is_opened_again(start: Start) -> None:
     expect(page.get_by_test_id("closed")).to_be_hidden()
     expect(page.get_by_test_id("die-1")).to_be_enabled()
     assert table.state()["session_number"] == 2
+
+
+def test_closing_leads_to_the_closing_count_of_each_set_and_then_closes(start: Start) -> None:
+    page, table = start("us-vegas")
+    set_up(table)
+    act(table, "receive", set="B", dice=5, maker="Bold", colour="blue")
+    lid(table, "open")
+    act(table, "place", set="B")
+    slots(table, 6)
+    lid(table, "closed")
+    sign = page.get_by_test_id("confirm-count")
+    touch(page, "button-open-table", "confirm-close-table")
+    expect(page.get_by_test_id("count-closes")).to_have_text("Before the table is closed: count the dice.")
+    expect(sign).to_have_text("Sign: closing count, as in the log")
+    touch(page, "confirm-count")
+    expect(page.get_by_test_id("count-set-B")).to_have_attribute("aria-pressed", "true")
+    expect(sign).to_have_text("Sign: closing count, as in the log; closes the table")
+    assert layout_faults(page) == []
+    # Who goes away from it does not close the table with a count that is made later.
+    touch(page, "close-dice", "button-dice", "dice-tab-count")
+    expect(page.get_by_test_id("count-closes")).to_have_count(0)
+    touch(page, "close-dice", "button-open-table", "confirm-close-table")
+    expect(page.get_by_test_id("count-set-B")).to_have_attribute("aria-pressed", "true")
+    touch(page, "confirm-count")
+    is_back(page)
+    expect(page.get_by_test_id("closed")).to_be_visible()
+    assert not [alert for alert in table.state()["alerts"] if alert["code"] == "no_closing_count"]
+
+
+def test_closing_without_a_count_asks_once_more_and_says_that_it_is_an_alert(start: Start) -> None:
+    page, table = start("us-vegas")
+    set_up(table)
+    touch(page, "button-open-table", "confirm-close-table", "close-uncounted")
+    expect(page.get_by_test_id("close-uncounted")).to_have_text("Again: close; it will be an alert")
+    assert layout_faults(page) == []
+    assert table.state()["open"]
+    touch(page, "close-uncounted")
+    is_back(page)
+    expect(page.get_by_test_id("closed")).to_be_visible()
+    assert table.state()["dice"]["counts"].get("closing") is None
 
 
 FACES = {"1": 30, "2": 40, "3": 40, "4": 40, "5": 40, "6": 50}
@@ -643,7 +698,7 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     act(
         table,
         "receive",
-        set="Set 20261130",
+        set="Set-20261130",
         dice=6,
         maker="Bold and Sons",
         colour="ruby",
@@ -682,8 +737,10 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     looks_right("the log as it will be")
     touch(page, "dice-tab-sets")
     looks_right("the sets")
-    touch(page, "set-Set 20261130", "pick-3")
+    touch(page, "set-Set-20261130", "pick-3")
     looks_right("a set")
+    touch(page, "removal-damage")
+    looks_right("dice of a set are taken away")
     touch(page, "inspect-set")
     looks_right("an inspection that has not begun")
     touch(page, "all-good", "check-house_mark", "check-house_mark", "unsound-3", "offered-Chipped", "dice-text-done")
@@ -705,8 +762,8 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     touch(page, "button-dice")
     expect(page.get_by_test_id("found-004712")).to_be_visible()
     looks_right("a die lies on the floor")
-    page.route("**/api/dice/fairness", lambda route: route.fulfill(json=fairness(("A", False), ("Set 20261130", True))))
-    touch(page, "dice-tab-fair", "fair-Set 20261130")
+    page.route("**/api/dice/fairness", lambda route: route.fulfill(json=fairness(("A", False), ("Set-20261130", True))))
+    touch(page, "dice-tab-fair", "fair-Set-20261130")
     looks_right("what chance says")
     touch(page, "dice-tab-reports")
     looks_right("the log and the reports")
@@ -716,8 +773,10 @@ def test_every_page_of_the_dice_fits_the_screen_with_buttons_for_a_finger(start:
     touch(page, "button-open-table")
     looks_right("closing the table")
     touch(page, "confirm-close-table")
-    looks_right("closing the table asks once more")
-    touch(page, "confirm-close-table")
+    looks_right("the closing count")
+    touch(page, "close-uncounted")
+    looks_right("closing without a count asks once more")
+    touch(page, "close-uncounted")
     expect(page.get_by_test_id("closed")).to_be_visible()
     looks_right("the table is closed")
     touch(page, "closed-open", "confirm-open")

@@ -1,5 +1,6 @@
 """Signing for the dice on the console: nothing counts, and nothing is signed, that was not expressly entered."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, time
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from device.dice_control.day_report import DAY_BEGINS
-from tests.browser_rig import EXPECT_MS, browser, layout_faults
+from tests.browser_rig import EXPECT_MS, browser, layout_faults, show_state
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     SERIALS,
@@ -237,9 +238,16 @@ def test_what_cannot_be_true_of_an_inspection_is_said_at_once(start: Start) -> N
     touch(page, "unsound-004713", "offered-Chipped", "dice-text-done")
     expect(wrong).to_have_text("004713: Chipped. Then “In perfect state” is NOT good: touch it.")
     expect(sign).to_be_disabled()
+    suspect = page.locator("#dice-inspect .suspect")
+    expect(suspect).to_have_count(1)
+    expect(suspect).to_have_attribute("data-testid", "check-sound")
     touch(page, "check-sound")
     expect(wrong).to_be_hidden()
+    expect(suspect).to_have_count(0)
     expect(sign).to_be_enabled()
+    # What was found not to be good is not made good with the rest.
+    touch(page, "all-good")
+    expect(page.get_by_test_id("check-sound")).to_contain_text("NOT GOOD")
     # Any fault is one of a check: with all of them good, there is none.
     touch(
         page, "unsound-004713", "check-sound", "check-sound", "unsound-004713", "offered-Wrong size", "dice-text-done"
@@ -309,6 +317,46 @@ def test_a_new_session_asks_who_is_on_duty_in_two_touches(start: Start) -> None:
     expect(question(page)).to_be_hidden()
     assert touches(page) == 2
     assert table.state()["dice"]["duty"] == {"boxman": "Ana", "witness": "Bo"}
+
+
+def test_where_the_house_lists_its_supervisors_only_they_are_offered(start: Start) -> None:
+    page, table = start("us-vegas")
+    set_up(table)
+    act(table, "count", count="check", seen={"play": SERIALS[:2], "reserve": SERIALS[2:5]})
+    told = table.state()
+    # Ana, who is on duty, does not acknowledge what she is part of.
+    listed = {"supervisors_listed": True, "supervisors": ["Ana", "Marta Gil", "Eva Ruiz"]}
+    refused = {"refused": "not_a_supervisor", "message": "Zoe is none of them"}
+    page.route("**/api/acknowledge", lambda route: route.fulfill(status=409, json=refused))
+    show_state(page, told | {"dice": told["dice"] | listed})
+    page.locator("[data-code=count_differs] button").tap()
+    expect(page.locator("#acknowledge-names button")).to_have_text(["Marta Gil", "Eva Ruiz"])
+    touch(page, *(f"letter-{letter}" for letter in "zoe"), "confirm-acknowledge")
+    expect(page.get_by_test_id("notice")).to_have_text(
+        re.compile("^Zoe is not on the house's list of supervisors. One of them must do this.")
+    )
+
+
+def test_names_that_were_just_entered_are_not_said_to_be_those_of_the_session_before(start: Start) -> None:
+    page, table = start("us-vegas")
+    hint = page.get_by_text("As in the session before")
+    touch(page, "button-dice", "dice-tab-duty", "duty-boxman")
+    type_in(page, "ana")
+    type_in(page, "bo")
+    expect(page.get_by_test_id("duty-witness")).to_contain_text("Bo")
+    expect(hint).to_have_count(0)
+    touch(page, "duty-confirm")
+    is_back(page)
+    told = table.state()["table"]
+    terms = {name: told[name] for name in ("rules", "options", "unit", "limits")}
+    assert table.client.post("/api/close", json={"id": table.fresh_id()}).status_code == 200
+    assert table.client.post("/api/open", json={"id": table.fresh_id()} | terms).status_code == 200
+    touch(page, "button-dice", "dice-tab-duty")
+    expect(hint).to_be_visible()
+    touch(page, "duty-witness", *["dice-letter-back"] * 2)
+    type_in(page, "eva")
+    expect(page.get_by_test_id("duty-witness")).to_contain_text("Eva")
+    expect(hint).to_have_count(0)
 
 
 def test_the_days_that_are_offered_are_gaming_days_and_none_is_to_come(start: Start) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.dice_control import dice_rules
-from device.dice_control.day_report import DayReport, Difference, SetDay, day_report, gaming_day
+from device.dice_control.day_report import DayReport, day_report, gaming_day
 from device.dice_control.dice_actions import ActionError, parse_action
 from device.dice_control.dice_history import DICE_EVENTS, LID_EVENTS, History, history
 from device.dice_control.dice_rules import NAMES
@@ -21,6 +21,7 @@ from device.dice_control.log_rows import LogRow
 from device.dice_control.report_words import Words
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
 from device.dice_control.row_texts import dice_text, note_text, rule_texts, seconds_text
+from device.dice_control.set_account import Difference, SetDay
 from device.event import GENESIS_HASH
 from device.origin import Origin
 from device.session import Entry, Session

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from device.dice_control.day_report import DAY_BEGINS
-from device.dice_control.dice_history import DICE_ALERTS, history
+from device.dice_control.dice_alerts import DICE_ALERTS
+from device.dice_control.dice_history import history
 from device.dice_control.dice_rules import NAMES, REASONS
 from device.dice_control.dice_state import PLACES
 from device.dice_control.report_words import LANGUAGES, WORDS, Words, language_of
@@ -99,19 +100,19 @@ def test_the_report_tells_the_account(run: Run) -> None:
         "In use over 24 hours: A (26:30)",
         "4 openings; 1 not explained; 1 explained late by a supervisor.",
         "2 changes of dice; 1 against the rules.",
-        "    IV.3: No change of dice (shooter request) during the series for point 6.",
+        "    Against the rule: IV.3: No change of dice (shooter request) during the series for point 6.",
+        "es-1979: Orden de 9 de octubre de 1979, Catalogo de Juegos, heading 06 (BOE 261 of 31-10-1979)",
         "Provisional: this day is not over; the journal ends before it does.",
     ):
         assert f"\n{line}\n" in text, line
 
 
 def test_the_report_ends_with_lines_to_sign(run: Run) -> None:
-    *_, title, _, heads, _, _, boxman, _, _, supervisor, _, _, inspector, end = run(
-        "report", "--day", DAY, "--language", "en", status=1
-    ).split("\n")
+    *_, end = lines = run("report", "--day", DAY, "--language", "en", status=1).split("\n")
+    title, _, heads, *signed = lines[lines.index("Signatures") : -1]
     assert (title, end) == ("Signatures", "")
     assert heads.split() == ["Name", "Signature", "Date", "and", "time"]
-    for line, signer in ((boxman, "Boxman"), (supervisor, "Supervisor"), (inspector, "Inspector")):
+    for line, signer in zip(signed[2::3], ("Boxman", "Witness", "Supervisor", "Inspector"), strict=True):
         name, *room = line.split()
         assert name == signer
         assert [set(blank) for blank in room] == [{"_"}] * 3
@@ -290,6 +291,10 @@ def test_wrapping() -> None:
     assert wrapped("abcdefghij", 4, 1) == ["abcd", " efg", " hij"]
     assert wrapped("骰骰骰", 4, 0) == ["骰骰", "骰"]
     assert wrapped("", 4, 0) == [""]
+    # A word with an accent is no more broken than one without, and one that is too long still is.
+    assert wrapped("en inspección", 12, 2) == ["en", "  inspección"]
+    assert wrapped("sr. Peña", 6, 1) == ["sr.", " Peña"]
+    assert wrapped("á" * 6, 4, 1) == ["áááá", " áá"]
 
 
 # The machine's zone and unsynced clocks
@@ -394,15 +399,18 @@ def test_the_report_as_csv_has_every_figure(run: Run) -> None:
     rows = rows_of(run("report", "--day", DAY, "--csv", "--language", "en", status=1))
     figures = {(row[1], row[0], row[2]): row[3] for row in rows}
     assert figures["A", "Moved on this day", "Withdrawn"] == "5"
-    assert figures["A", "At the end, by place", "Missing"] == "1"
+    assert figures["A", "At the end, by place", "Missing, or on the floor"] == "1"
     assert figures["Sum", "Account of the dice", "Received"] == "6"
     assert figures["Sum", "Account of the dice", "At the end"] == "18"
     assert figures["A", "Moved on this day", "Hours at the table"] == "26:30"
     count = next(row for row in rows if row[2] == "Closing count")
     assert count[3:] == [
-        "die B6: by the log in the reserve, seen nowhere",
+        "in the reserve: B1, B2, B3, B4, B5; die B6: by the log in the reserve, seen nowhere",
         "36",
         "2026-11-29T23:30:00+01:00",
+        # Session, roll and shooter; there is no point.
+        *("1", "2", "", "3"),
+        "",
         "Ana",
         "Luis",
     ]
@@ -419,7 +427,7 @@ def test_numbers_and_harmless_texts_stay_as_they_are() -> None:
 
 def test_a_name_that_is_a_formula_is_harmless_in_the_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     journal = DiceJournal(wall="2026-11-29T18:00:00.000Z")
-    journal.do("on_duty", boxman='=cmd|"/c calc"!A1', witness="Luis")
+    journal.on_duty_before('=cmd|"/c calc"!A1', "Luis")
     write_journal(tmp_path, journal.journal)
     assert main(["dice", "log", "--csv", "--data", str(tmp_path)]) == 0
     row = rows_of(capsys.readouterr().out)[-1]
@@ -465,7 +473,7 @@ def test_everything_that_a_row_can_say_has_a_word() -> None:
     whats = {
         *("swap", "change", "offer", "off_table", "found", "missing", "correction", "received", "inspected", "placed"),
         *("count_opening", "count_closing", "count_check", "void_dice", "void_throw", "explained", "duty"),
-        *(f"to_{place}" for place in ("store", "withdrawn", "cancelled", "destroyed")),
+        *(f"to_{place}" for place in ("store", "withdrawn", "cancelled", "destroyed", "written_off")),
         *("reserve_opened", "reserve_closed", "alert_raised", "alert_cleared", "alert_acknowledged"),
         *("table_opened", "table_closed", "slots_changed_shut", "asked_anew", "unwatched", "watched_again"),
         *("edge_lost", "changes_dropped"),

@@ -50,7 +50,7 @@ def test_a_swap_is_one_event_that_says_all_and_takes_three_parts() -> None:
     assert table.at("play") == ["004711", "004715"]
 
 
-def test_who_asked_follows_from_the_reason_unless_it_is_said() -> None:
+def test_who_asked_is_as_the_reason_names_or_as_it_is_said_and_nobody_else() -> None:
     table = DiceTable()
     table.set_up()
     table.game(shooter="4")
@@ -60,11 +60,11 @@ def test_who_asked_follows_from_the_reason_unless_it_is_said() -> None:
         for said in [table.do("swap", out=table.at("play")[:1], in_=table.at("reserve")[:1], reason=reason)]
     }
     assert asked == {
-        "offered_to_shooter": ("boxman", "Ana"),
+        "offered_to_shooter": (None, None),
         "player_request": ("player", None),
         "inspector_request": ("inspector", None),
         "boxman_order": ("boxman", "Ana"),
-        "die_off_table": ("shooter", "4"),
+        "die_off_table": (None, None),
     }
     data = table.do(
         "swap",

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from device.dice_control.dice_actions import ActionError, parse_action
 from device.dice_control.dice_rules import CHANGE_REASONS, NAMES, REASONS
-from device.dice_control.dice_state import OPENINGS_MAX, PLACES
+from device.dice_control.dice_state import PLACES
+from device.dice_control.reserve_openings import OPENINGS_MAX
 from engine_lite.refusal import Refused
 from tests.dice_table import DiceTable
 

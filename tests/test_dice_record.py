@@ -197,7 +197,7 @@ def test_a_set_that_came_is_told_with_maker_colour_mark_and_edge() -> None:
         ("received", "B", tuple("12345")),
     ]
     text = "\n".join(report_lines(found, report, EN, UTC))
-    assert "Set B; 1, 2, 3, 4, 5; Bold, red; Done by: Ana" in text
+    assert "Set B\n    Maker, colour, mark: Bold, red\n    Dice: 1, 2, 3, 4, 5\n    Done by: Ana\n" in text
 
 
 # The table and its openings

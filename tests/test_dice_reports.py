@@ -23,8 +23,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]
     with TerminalProcess(tmp_path_factory.mktemp("reports") / "data") as process:
         for action in (
             {"on_duty": {"boxman": "Ana", "witness": "Luis"}},
-            {"receive": {"set": "A <&> 1", "dice": 5, "maker": "Bold", "colour": "red"}},
-            {"place": {"set": "A <&> 1"}},
+            {"receive": {"set": "A-1", "dice": 5, "maker": "B <&> 1", "colour": "red"}},
+            {"place": {"set": "A-1"}},
             {"change": {"taken": ["1", "2"]}},
         ):
             dice(process, action)
@@ -84,7 +84,7 @@ def test_a_report_that_cannot_be_meant_is_refused(table: TerminalProcess, path: 
 
 def test_the_rolls_of_a_set_are_counted(table: TerminalProcess) -> None:
     [counted] = table.client.get("/api/dice/fairness").json()["sets"]
-    assert (counted["set"], counted["rolls"], counted["advisory"]) == ("A <&> 1", 3, False)
+    assert (counted["set"], counted["rolls"], counted["advisory"]) == ("A-1", 3, False)
     # 2-4, 3-3 and 6-5: a two, two threes, a four, a five and a six; totals 6, 6 and 11.
     assert counted["faces"] == {"1": 0, "2": 1, "3": 2, "4": 1, "5": 1, "6": 1}
     assert {total: count for total, count in counted["totals"].items() if count} == {"6": 2, "11": 1}

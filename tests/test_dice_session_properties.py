@@ -11,7 +11,8 @@ from device.alert_conditions import GraceTimes
 from device.alert_watch import AlertWatch
 from device.dice_control import dice_rules
 from device.dice_control.dice_actions import ActionError, parse_action
-from device.dice_control.dice_history import DICE_ALERTS, History, history
+from device.dice_control.dice_alerts import DICE_ALERTS
+from device.dice_control.dice_history import History, history
 from device.dice_control.dice_state import PLACES
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.event import GENESIS_HASH, Event, Stamp, parse, seal

@@ -1,7 +1,9 @@
 """A full disk: acceptance stops, the stop is recorded, and work goes on by itself when there is room again."""
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +13,19 @@ from device.clock import Clock
 from device.disk_space import DiskSpace, SpaceLimits
 from device.event import Event, Stamp
 from device.journal import Journal, JournalFull, JournalReader
-from device.recorder import DISK_FULL, Halted
+from device.origin import Origin
+from device.recorder import DISK_FULL, QUEUE_MAX, Halted
 from device.recovery import Recovered
-from device.session import Session
+from device.session import Entry, Session
 from device.settings import Settings
+from device.signal_entries import entries_of
 from device.terminal import Terminal
 from drivers.header import open_pin_factory
-from drivers.table_inputs import TableInputs
+from drivers.signals import DiceKeyed
+from drivers.table_inputs import Received, TableInputs
 from drivers.virtual_contact import Contact
 from drivers.wiring import Wiring, parse_pin
+from engine_lite.refusal import Refused
 from tests.journal_rig import KEY, replayed
 from tests.test_session import terms
 
@@ -48,6 +54,7 @@ class Disk(DiskSpace):
         self.reserve_pages = 0
         self.pages = PLENTY
         self.short = False
+        self.gives_up: Callable[[], object] = lambda: None
 
     def fill(self, *, reserve_pages: int) -> None:
         """No more room, but for what the reserve holds."""
@@ -70,6 +77,7 @@ class Disk(DiskSpace):
         return self.short
 
     def give_up_reserve(self) -> None:
+        self.gives_up()
         if self.pages < PLENTY:
             self.pages += self.reserve_pages
             self.reserve_pages = 0
@@ -164,6 +172,11 @@ def play(path: Path, steps: Callable[[Table], Awaitable[None]], *, full: bool = 
     asyncio.run(all_of_it())
 
 
+def gaps(table: Table) -> list[dict[str, Any]]:
+    """The alerts of what was not recorded."""
+    return [alert for alert in table.terminal.state["alerts"] if alert["code"] == "recording_gap"]
+
+
 async def bet_until_full(table: Table) -> int:
     """Bets until one finds the disk full; how many were confirmed."""
     for number in range(1000):
@@ -194,7 +207,7 @@ def test_what_finds_the_disk_full_is_not_done_and_the_stop_is_recorded_in_the_re
         assert count(path, "bet") == confirmed + 1
         found = table.terminal.state
         assert sum(bet["amount"] for bet in found["bets"]) == 10 * (confirmed + 1)
-        assert [alert["code"] for alert in found["alerts"]] == ["recording_gap"]
+        assert len(gaps(table)) == 1
 
     play(path, steps)
     assert kinds(path)[-4:] == ["alert_raised", "bet", "stopped", "checkpoint"]
@@ -250,29 +263,119 @@ def test_what_happened_at_the_hardware_meanwhile_is_seen_as_it_is_found_afterwar
     assert lid == [("reserve_opened", True), ("reserve_closed", True)]
 
 
-def test_a_table_that_is_cut_off_while_the_disk_is_full_starts_when_there_is_room(path: Path) -> None:
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_table_that_ends_while_the_disk_is_full_starts_when_there_is_room_and_tells_of_the_gap(
+    path: Path, cut: bool
+) -> None:
     async def first(table: Table) -> None:
         table.disk.fill(reserve_pages=50)
         await bet_until_full(table)
         await table.until(lambda: "recording_stopped" in kinds(path), "the record of the stop")
+        if cut:
+            # What a cut leaves: the files as they are now.
+            for name in (path.name, f"{path.name}-wal"):
+                shutil.copy(path.with_name(name), path.with_name(f"left-{name}"))
 
     async def second(table: Table) -> None:
         assert table.terminal.state["halted"] == DISK_FULL
         with pytest.raises(Halted, match="The disk is full"):
             await table.terminal.command(FIELD, "too early")
-        assert count(path, "started") == 1
+        assert count(left, "started") == 1
+        table.journal.takes_nothing = False
+        table.disk.free()
+        await table.going()
+        await table.terminal.command(FIELD, "now")
+        assert len(gaps(table)) == 1
+
+    play(path, first)
+    left = path.with_name(f"left-{path.name}") if cut else path
+    bets = count(left, "bet")
+    assert kinds(left)[-1 if cut else -3 :] == (
+        ["recording_stopped"] if cut else ["recording_stopped", "stopped", "checkpoint"]
+    )
+    play(left, second, full=True)
+    told = kinds(left)
+    assert told.count("started") == 2
+    assert told.count("crash_found") == cut
+    assert told.count("recording_resumed") == 1
+    assert told.count("bet") == bets + 1
+
+
+def test_the_end_in_good_order_is_recorded_in_the_reserve(path: Path) -> None:
+    async def steps(table: Table) -> None:
+        await table.terminal.command(FIELD, "one")
+        table.journal.takes_nothing = True
+        table.disk.gives_up = lambda: setattr(table.journal, "takes_nothing", False)
+
+    play(path, steps)
+    assert kinds(path)[-2:] == ["stopped", "checkpoint"]
+
+
+def test_the_alert_of_the_gap_is_one_and_no_matter_for_those_on_duty(path: Path) -> None:
+    async def steps(table: Table) -> None:
+        duty = {"on_duty": {"boxman": "Ana Ruiz", "witness": "Luis Vega"}}
+        await table.terminal.dice_action(duty, "duty")
+        for _ in range(2):
+            table.disk.short = True
+            await table.halted()
+            table.disk.free()
+            await table.going()
+        [alert] = gaps(table)
+        assert "The disk was full, 2 times, and nothing was recorded meanwhile." in alert["text"]
+        with pytest.raises(Refused, match="another person must acknowledge"):
+            await table.terminal.acknowledge("recording_gap", alert["raised"], "Ana Ruiz", "by the boxman")
+        await table.terminal.acknowledge("recording_gap", alert["raised"], "Marta Gil", "by another")
+        assert gaps(table) == []
+
+    play(path, steps)
+
+
+def test_what_comes_in_while_nothing_is_accepted_is_not_done_afterwards(path: Path) -> None:
+    """Signals that wait for room in a full queue put theirs there when it is emptied for the full disk."""
+    done: list[int] = []
+
+    async def steps(table: Table) -> None:
+        recorder = table.terminal._recorder
+
+        def note(number: int) -> list[Entry]:
+            done.append(number)
+            return []
+
+        table.disk.fill(reserve_pages=50)
+        table.journal.takes_nothing = True
+        refused = asyncio.ensure_future(table.terminal.command(FIELD, "refused"))
+        await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(recorder.hand_in(partial(note, number))) for number in range(QUEUE_MAX + 20)]
+        with pytest.raises(Halted):
+            await refused
+        await asyncio.gather(*waiting)
+        await recorder.hand_in(partial(note, -1))
         table.journal.takes_nothing = False
         table.disk.free()
         await table.going()
         await table.terminal.command(FIELD, "now")
 
-    play(path, first)
-    bets = count(path, "bet")
-    # A stop for want of room leaves no end of the run behind, as a cut.
-    assert kinds(path)[-1] == "recording_stopped"
-    play(path, second, full=True)
-    assert count(path, "started") == 2
-    assert count(path, "bet") == bets + 1
+    play(path, steps)
+    assert done == []
+
+
+def test_a_key_that_the_node_kept_while_nothing_was_accepted_is_not_done() -> None:
+    session = Session()
+    session.start("1", {"site": "casino-1"}, key="K", configuration_hash="h")
+    session.open_table(terms(), Origin("configuration"))
+    session.input_seen("node_found", {"boot_id": 7, "dropped_in_all": 0, "via": "node"})
+    session.stop_recording("disk_full", 0)
+    session.resume_recording(PLENTY)
+    session.input_seen("node_found", {"boot_id": 7, "dropped_in_all": 0, "via": "node"})
+    kept = entries_of(session, Received(DiceKeyed(4, 3), "node:dice_keys", (7, 1), late=True))
+    assert [kind for kind, _ in kept] == ["key_refused", "alert_raised"]
+    assert kept[0][1]["message"] == (
+        "4-3 was keyed while the disk was full and nothing was accepted. It is not counted; "
+        "if it was another throw, enter it now"
+    )
+    # What is keyed from now on counts.
+    now = entries_of(session, Received(DiceKeyed(4, 3), "node:dice_keys", (7, 2), late=False))
+    assert now[0][0] == "roll"
 
 
 def test_a_table_that_was_never_opened_does_not_begin_on_a_full_disk(path: Path) -> None:
@@ -312,3 +415,21 @@ def test_a_reserve_that_would_leave_too_little_is_not_taken(tmp_path: Path) -> N
     # It is there and counts no more as free: what it leaves is enough.
     small.free = 0
     assert small.take_reserve()
+
+
+def test_a_file_with_a_hole_is_no_reserve(tmp_path: Path) -> None:
+    space = DiskSpace(tmp_path, SpaceLimits(reserve=1_000_000, stop=0, resume=0))
+    with (tmp_path / "reserve").open("wb") as file:
+        file.truncate(1_000_000)
+    assert (tmp_path / "reserve").stat().st_blocks == 0
+    assert space.take_reserve()
+    assert (tmp_path / "reserve").stat().st_blocks * 512 >= 1_000_000
+
+
+def test_a_table_whose_reserve_is_held_stops_before_a_write_fails_as_well(path: Path) -> None:
+    async def steps(table: Table) -> None:
+        table.disk.short = True
+        table.disk.take_reserve = lambda: True  # type: ignore[method-assign]
+        await table.halted()
+
+    play(path, steps)

@@ -167,7 +167,7 @@ def test_triggers_refuse_what_is_no_prune(game: Game, statement: str) -> None:
 def test_a_snapshot_from_before_the_base_is_thrown_away_and_a_later_one_believed(
     game: Game, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = SnapshotFile(game.path.with_name("snapshot"), "1", TABLE)
+    file = SnapshotFile(game.path.with_name("snapshot"), "1", TABLE, KEY)
     cut = game.cuts[2]
     game.prune(cut)
     for seq in (cut - 1, cut):

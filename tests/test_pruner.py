@@ -41,6 +41,8 @@ OLD = "2026-06-02T11:59:59.999Z"
 """180 days and a millisecond before NOW."""
 YOUNG = "2026-06-02T12:00:00.001Z"
 FUTURE = "2036-01-01T00:00:00.000Z"
+WRONG = "2006-10-15T00:00:00.000Z"
+"""1,024 weeks or so ago: what a receiver of satellite time says that counts them with ten bits."""
 
 
 # How far
@@ -51,7 +53,7 @@ def history_of(*said: str) -> list[Event]:
     events: list[Event] = []
     for seq, one in enumerate(said, start=11):
         kind, clock, wall = one.split()
-        stamp = Stamp("b", seq, {"old": OLD, "young": YOUNG, "future": FUTURE}[wall], clock)
+        stamp = Stamp("b", seq, {"old": OLD, "young": YOUNG, "future": FUTURE, "wrong": WRONG}[wall], clock)
         name = {"n": "noted", "c": "checkpoint"}[kind]
         events.append(seal("t", seq, stamp, name, {}, events[-1].hash if events else "a" * 64))
     return events
@@ -76,8 +78,13 @@ def history_of(*said: str) -> list[Event]:
         (["n synced old", "c synced old", "n synced young", "c synced old"], 99, 11),
         # A clock that is not synced says nothing of an event; one behind it does.
         (["n free old", "c free old", "n free old"], 99, None),
-        (["n free young", "c free young", "n synced old"], 99, 11),
-        (["n free young", "c free young", "n free old", "c free old", "n synced old", "n synced young"], 99, 13),
+        (["n free old", "c free old", "n synced old"], 99, 11),
+        (["n free old", "c free old", "n free old", "c free old", "n synced old", "n synced young"], 99, 13),
+        # What is younger by any clock makes all behind it young: a receiver may say another year for a while.
+        (["n free young", "c free young", "n synced old"], 99, None),
+        (["n free old", "c free old", "n synced old", "n free young", "c free old", "n synced old"], 99, 11),
+        (["n free old", "c free young", "n synced wrong"], 99, None),
+        (["n synced wrong", "c synced wrong", "n synced old", "c synced old", "n synced young"], 99, 13),
         # Beyond what was delivered, too.
         (["n free old", "c free old", "n free old", "n synced old"], 11, 11),
         (["n free old", "c free old", "n free old", "n synced young"], 11, None),
@@ -113,7 +120,8 @@ class Table:
         self.delivered: int | None = None
         self.clock = Clock(
             boot="b",
-            monotonic_ns=lambda: 5,
+            # Days go by on both clocks.
+            monotonic_ns=lambda: (self.wall_s - 1_780_000_000) * 1_000_000_000 + 5,
             wall_ns=lambda: self.wall_s * 1_000_000_000,
             time_state=lambda: self.time_state,
         )
@@ -153,6 +161,9 @@ def test_a_table_prunes_what_is_delivered_and_old_and_nothing_else(tmp_path: Pat
         table.delivered = 2
         assert not await pruner.prune(), "not delivered"
         table.delivered = old
+        await terminal.alert("clock_stepped", "The clock was set forward by 181 d.")
+        assert not await pruner.prune(), "the clock was set, and nobody has said that it is right"
+        await terminal.acknowledge("clock_stepped", terminal.state["seq"], "Eva", "acknowledged")
         assert await pruner.prune()
         base = journal.base()
         assert base is not None

@@ -11,10 +11,11 @@ import pytest
 from device.dice_control import event_alerts, reserve_conditions, rule_judgement
 from device.dice_control.alert_texts import alert_text, article_text, rule_text
 from device.dice_control.alert_words import ALERT_PHRASES, ARTICLE_ASIDES, RULE_PHRASES
-from device.dice_control.dice_history import DICE_ALERTS, history
+from device.dice_control.dice_alerts import DICE_ALERTS
+from device.dice_control.dice_history import history
 from device.dice_control.dice_rules import INSTRUMENTS, NAMES, load
 from device.dice_control.event_alerts import count_alerts, latched_alerts
-from device.dice_control.log_rows import LogRow
+from device.dice_control.log_rows import LogRow, Move
 from device.dice_control.report_words import LANGUAGES, WORDS, Words
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
 from tests.dice_journal import SERIALS, DiceJournal
@@ -47,7 +48,7 @@ def test_every_alert_about_dice_has_words() -> None:
 def test_every_rule_has_words() -> None:
     rules = set(re.findall(r'_broken\(\s*f?"([a-z_]+)', source(rule_judgement)))
     assert rules >= {"in_set", "change", "lid_shut"}
-    ours = {"sound_again", "change_during_series", "change_not_fallen", "change_come_out"}
+    ours = {"sound_again", "sound_brought", "change_during_series", "change_not_fallen", "change_come_out"}
     assert rules - {"change"} == set(RULE_PHRASES) - ours
 
 
@@ -114,7 +115,10 @@ def test_an_unsound_die_that_is_called_sound_is_told_otherwise_than_one_that_is_
     inspected = LogRow(9, "inspected", AT, "synced", set_name="A")
     told = "Juego A: dados por buenos tras hallarse defectuosos: A1 (antes: chipped)."
     assert broken("sound", inspected, dice=["A1"], before="chipped") == told
-    assert broken("sound", dice=["A1"]) == "Juego A: hallados defectuosos y usados: A1."
+    placed = LogRow(9, "placed", AT, "synced", set_name="A", moves=(Move("A", "A1", "store", "reserve"),))
+    assert broken("sound", placed, dice=["A1"]) == "Juego A: hallados defectuosos y llevados a la mesa: A1."
+    used = LogRow(9, "swap", AT, "synced", set_name="A", moves=(Move("A", "A1", "reserve", "play"),))
+    assert broken("sound", used, dice=["A1"]) == "Juego A: hallados defectuosos y usados: A1."
 
 
 def test_with_less_detail_less_is_told_and_without_words_it_is_english() -> None:
@@ -149,9 +153,9 @@ def test_an_alert_is_told_with_what_it_is_about() -> None:
     )
     assert "huecos 1, 2 > ninguno" in alert("slots_changed_shut:5", event=5, before=[1, 2], after=[])
     assert alert("dice_missing:A", set="A", dice=["A1", "A2"]).startswith("Faltan del juego A: A1, A2.")
-    kept = "Orden, II.1 (kept in force by the decree's transitional provision)"
+    kept = "Orden de 9 de octubre de 1979, II.1 (kept in force by the decree's transitional provision)"
     replaced = alert("set_to_replace:A", set="A", dice=["A1"], at_hand=5, asked="6", article=kept)
-    assert "5 dados; las normas piden 6 (Orden, II.1 (vigente por la disposición" in replaced
+    assert "5 dados; las normas piden 6 (II.1)." in replaced
     assert alert("an_alert_to_come", set="A") == "In English."
 
 
@@ -190,7 +194,7 @@ def raised(rules: str) -> list[LogRow]:
         for seq, (kind, data) in enumerate(journal.events, 1)
         for name, text, detail in latched_alerts(kind, data, seq)
     ]
-    alerts += count_alerts("roll", journal.log.state, 8) + count_alerts("table_closed", journal.log.state, 8)
+    alerts += count_alerts(journal.log.state, 8)
     alerts += [
         (said.alert, said.text, said.detail) for said in conditions(journal.log, journal.context, ReserveTimes())
     ]

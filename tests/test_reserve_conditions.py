@@ -6,6 +6,7 @@ import pytest
 
 from device.condition import Condition
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
+from engine_lite.refusal import Refused
 from tests.dice_table import SERIALS, DiceTable
 
 TIMES = ReserveTimes(explain_ms=30_000, open_max_ms=60_000, slots_ms=5_000)
@@ -102,11 +103,12 @@ def test_open_during_a_roll_or_while_the_table_is_closed_is_wrong_at_once() -> N
     opened = table.lid(True)
     assert set(standing(table)) == {"reserve_left_open"}
     table.game(throwing=True)
-    condition = standing(table)["reserve_open_during_roll"]
-    assert (condition.grace_ms, condition.detail) == (0, {"opening": opened})
+    condition = standing(table)[f"reserve_open_during_roll:{opened}"]
+    assert (condition.grace_ms, condition.detail, condition.latched) == (0, {"opening": opened}, True)
     table.game(throwing=False, table_open=False)
-    assert standing(table)["reserve_open_while_closed"].grace_ms == 0
-    assert "reserve_open_during_roll" not in standing(table)
+    condition = standing(table)[f"reserve_open_while_closed:{opened}"]
+    assert (condition.grace_ms, condition.detail, condition.latched) == (0, {"opening": opened}, True)
+    assert f"reserve_open_during_roll:{opened}" not in standing(table)
 
 
 def test_slots_that_count_other_than_the_log_disagree_while_the_lid_is_closed() -> None:
@@ -154,7 +156,7 @@ def test_slots_contradict_no_log_that_nobody_keeps() -> None:
 def test_a_missing_die_stands_until_it_is_found() -> None:
     table = ready()
     table.do("missing", dice=["4"])
-    assert standing(table)["dice_missing:A"].text == "Die 4 of set A missing. Search; record what is found."
+    assert standing(table)["dice_missing:A"].text == "Die 4 of set A lost. Search; record what is found."
     table.do("missing", dice=["5"])
     assert standing(table)["dice_missing:A"].detail == {"set": "A", "dice": ["4", "5"]}
     table.do("found", die="4")
@@ -180,7 +182,10 @@ def test_in_spain_a_die_that_is_lost_when_the_series_ends_costs_the_whole_set() 
     assert "set_to_replace:A" in standing(table), "until it is done"
     table.do("remove", set="A", to="withdrawn", reason="die_off_table")
     assert set(standing(table)) == {"dice_missing:A"}, "the die is lost still"
-    table.do("remove", set="A", to="cancelled", dice=["004711"], reason="die_off_table")
+    for to in ("cancelled", "destroyed"):
+        with pytest.raises(Refused, match="die 004711 of set A is missing: nobody has it; record that it is found"):
+            table.do("remove", set="A", to=to, dice=["004711"], reason="die_off_table")
+    table.do("remove", set="A", to="written_off", dice=["004711"], reason="die_off_table", done_by="Eva")
     assert standing(table) == {}
 
 

@@ -26,9 +26,9 @@ from device.session_snapshot import state_of
 from device.settings import Settings
 from device.snapshot_file import BadSnapshot, Snapshot, SnapshotFile
 from device.snapshot_keeper import SnapshotKeeper
-from device.table_key import open_table_key
+from device.table_key import TableKey, is_signed_by, open_table_key
 from engine_lite.refusal import Refused
-from tests.journal_rig import terminal_on
+from tests.journal_rig import KEY, OTHER_KEY, terminal_on
 from tests.terminal_rig import TerminalProcess
 from tests.test_session import CONFIGURED, terms
 
@@ -45,13 +45,18 @@ def text(state: Any) -> str:
     return json.dumps(state, sort_keys=True)
 
 
+def signature_of(line: bytes, key: TableKey = KEY) -> bytes:
+    """What stands in the second line of a snapshot."""
+    return key.sign(b"\xffboxman snapshot 2\n" + hashlib.sha256(line).digest()).encode("ascii")
+
+
 class Played:
     """A journal with a game of 40 events or so, and the snapshot file beside it."""
 
     def __init__(self, folder: Path, table: str = "craps-1", dice: tuple[int, int] = (1, 2)) -> None:
         folder.mkdir(exist_ok=True)
         self.path = folder / "journal.db"
-        self.file = SnapshotFile(folder / "snapshot", PROGRAM, table)
+        self.file = SnapshotFile(folder / "snapshot", PROGRAM, table, KEY)
         self.table = table
         self.session, self.times = Session(), EventTimes()
         self.states: list[dict[str, Any]] = []
@@ -86,9 +91,9 @@ class Played:
         return fields
 
     def reseal(self, fields: Any) -> None:
-        """Put other fields in, under a right checksum."""
+        """Put other fields in, under a right signature."""
         line = json.dumps(fields).encode()
-        self.file.path.write_bytes(line + b"\n" + hashlib.sha256(line).hexdigest().encode() + b"\n")
+        self.file.path.write_bytes(line + b"\n" + signature_of(line) + b"\n")
 
     def assert_is_session(self, recovered: Recovered) -> None:
         assert text(recovered.session.snapshot()) == text(self.session.snapshot())
@@ -134,14 +139,14 @@ def test_the_snapshot_of_any_event_is_what_the_journal_leads_to(played: Played) 
         assert text(state_of(session, times)) == text(state)
 
 
-def test_the_file_is_private_ascii_sealed_and_says_what_it_is(played: Played) -> None:
+def test_the_file_is_private_ascii_signed_and_says_what_it_is(played: Played) -> None:
     played.file.write(played.snapshot(17))
     assert stat.S_IMODE(played.file.path.stat().st_mode) == 0o600
     line, seal = played.file.path.read_text("ascii").splitlines()
-    assert seal == hashlib.sha256(line.encode()).hexdigest()
+    assert is_signed_by(KEY.public, b"\xffboxman snapshot 2\n" + hashlib.sha256(line.encode()).digest(), seal)
     fields = json.loads(line)
     assert {name: fields[name] for name in fields if name != "state"} == {
-        "format": 1,
+        "format": 2,
         "program": "0.1.0",
         "table": "craps-1",
         "seq": 17,
@@ -169,7 +174,7 @@ def other_hash(played: Played) -> None:
 
 
 def hand_edited(played: Played) -> None:
-    """The house gives itself a thousand, under a right checksum; the money then no longer adds up."""
+    """The house gives itself a thousand, under a right signature; the money then no longer adds up."""
     fields = played.fields()
     fields["state"]["session"]["table"]["house"] += 1000
     played.reseal(fields)
@@ -212,24 +217,36 @@ def a_link(played: Played) -> None:
     played.file.path.symlink_to("elsewhere")
 
 
+def signed_by_another(played: Played) -> None:
+    line = played.file.path.read_bytes().splitlines()[0]
+    played.file.path.write_bytes(line + b"\n" + signature_of(line, OTHER_KEY) + b"\n")
+
+
+def with_its_checksum_only(played: Played) -> None:
+    line = played.file.path.read_bytes().splitlines()[0].replace(b'"house":', b'"house":1')
+    played.file.path.write_bytes(line + b"\n" + hashlib.sha256(line).hexdigest().encode() + b"\n")
+
+
 def nested(played: Played) -> None:
     line = b"[" * 100_000
-    played.file.path.write_bytes(line + b"\n" + hashlib.sha256(line).hexdigest().encode() + b"\n")
+    played.file.path.write_bytes(line + b"\n" + signature_of(line) + b"\n")
 
 
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (flip(0), "checksum"),
-        (flip(-1), "checksum"),
-        (flip(-2), "checksum"),
-        (lambda played: played.file.path.write_bytes(b""), "checksum"),
-        (lambda played: played.file.path.write_bytes(b"\n"), "checksum"),
+        (flip(0), "has not signed it"),
+        (flip(-1), "has not signed it"),
+        (flip(-2), "has not signed it"),
+        (lambda played: played.file.path.write_bytes(b""), "has not signed it"),
+        (lambda played: played.file.path.write_bytes(b"\n"), "has not signed it"),
         (nested, "no JSON"),
-        (reseal(format=2), "is not of format 1"),
-        (reseal(format=2, state=None, more={}), "is not of format 1"),
-        (reseal(format=True), "must be int"),
-        (lambda played: played.reseal([played.fields()]), "is not of format 1"),
+        (reseal(format=1), "is not of format 2"),
+        (reseal(format=1, state=None, more={}), "is not of format 2"),
+        (signed_by_another, "has not signed it"),
+        (with_its_checksum_only, "has not signed it"),
+        (reseal(format=2.0), "must be int"),
+        (lambda played: played.reseal([played.fields()]), "is not of format 2"),
         (reseal(program="0.2.0"), "was written by version 0.2.0, this is 0.1.0"),
         (reseal(table="craps-2"), "is of table craps-2, not of craps-1"),
         (reseal(seq=0), "events start at 1"),
@@ -396,7 +413,10 @@ def test_a_terminal_is_back_where_it_was_with_its_snapshot_without_it_and_with_a
         assert {name: terminal.state()[name] for name in told} == before
         assert not file.exists()
         terminal.kill()
-        assert f"{file} is thrown away and the whole journal replayed: its checksum" in terminal.output
+        assert (
+            f"{file} is thrown away and the whole journal replayed: this table's key has not signed it"
+            in terminal.output
+        )
         terminal.start()
         assert {name: terminal.state()[name] for name in told} == before
         terminal.kill()

@@ -298,6 +298,7 @@ def test_rules_that_were_put_right_are_opened_anew_at_the_next_start() -> None:
     # What was opened on the console stays in force.
     other = TableTerms(rule_sets.load("es-1979"), {}, 1, 1, 1000)
     assert terms_to_open(table, other, configured) is None
+    assert terms_to_open(table, other, configured | {"supervisors": ["Eva"]}) is None, "no game depends on who they are"
     table.command({"bet": {"player": "3", "kind": "field", "amount": 10}}, Origin("console"))
     assert terms_to_open(table, TERMS, configured) is None
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from device.dice_control.dice_actions import ActionError, parse_action
+from device.dice_control.names import person_fault
 from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from engine_lite.steps import StepError, check_step
 
 BODY_BYTES_MAX = 64 * 1024
-# The characters of a person's name.
-NAME_MAX = 40
 _COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -135,8 +134,8 @@ def parse_acknowledge(body: dict[str, Any]) -> AcknowledgeCommand:
     if type(raised) is not int or raised < 1:
         raise BadRequest("raised", "must be the number of the event that raised the alert")
     name = _part(body, "name")
-    if not isinstance(name, str) or name != name.strip() or not 1 <= len(name) <= NAME_MAX or not name.isprintable():
-        raise BadRequest("name", f"must be 1 to {NAME_MAX} visible characters without spaces around them")
+    if fault := person_fault(name):
+        raise BadRequest("name", fault)
     return AcknowledgeCommand(_command(body), alert, raised, name)
 
 

@@ -17,6 +17,7 @@ PLACE_WORDS = {
     "floor": "on the floor",
     "inspection": "under inspection",
     "missing": "missing",
+    "written_off": "written off as lost",
     "withdrawn": "withdrawn",
     "cancelled": "cancelled",
     "destroyed": "destroyed",
@@ -123,15 +124,14 @@ def on_duty(state: DiceState, context: Context, role: str) -> str | None:
 
 
 def asked(state: DiceState, parts: Mapping[str, Any], context: Context, reason: str) -> dict[str, str | None]:
-    """Who asked for a change of dice: by the reason, where it is not said."""
+    """Who asked for a change of dice: as it was said, or as the reason itself says; of others nobody is made up."""
     by_reason = {
         "shooter_request": "shooter",
         "player_request": "player",
         "inspector_request": "inspector",
-        # The shooter chooses among the reserve.
-        "die_off_table": "shooter",
+        "boxman_order": "boxman",
     }
-    who = parts.get("asked_by", by_reason.get(reason, "boxman"))
+    who = parts.get("asked_by", by_reason.get(reason))
     known = {"shooter": context.shooter, "boxman": parts.get("done_by") or on_duty(state, context, "boxman")}
     return {"asked_by": who, "asked_by_name": parts.get("asked_by_name", known.get(who))}
 
@@ -142,10 +142,10 @@ def opening_facts(
     """The opening that a deed belongs to which takes dice from the reserve, puts them there or counts them.
 
     While the lid is open, every deed belongs to that opening, whatever its reason. When it is shut again, deeds that
-    are entered afterwards still belong to it until it has a reason; and once it has one, those of the same reason
-    until a roll is entered: two hands may have done them before the lid was shut. Any other deed belongs to none, and
-    one that moves dice then marks that the lid was not opened (`rule_judgement.lid_shut`), or where nobody could see
-    the lid says that instead.
+    are entered afterwards still belong to it until it has a reason, and once it has one, those of the same reason; but
+    only until a roll is entered, or the table is opened for another session: two hands may have done them before the
+    lid was shut. Any other deed belongs to none, and one that moves dice then marks that the lid was not opened
+    (`rule_judgement.lid_shut`), or where nobody could see the lid says that instead.
 
     A reason that was given while the lid is open, by an explanation or a count, gives way to that of a deed which
     moves dice in or out of the reserve before it is shut.
@@ -167,16 +167,31 @@ def opening_facts(
     return said
 
 
+def check_supervisor(state: DiceState, context: Context, name: str, what: str) -> None:
+    """Refuse one of those on duty now, or until now, and one whom the configuration does not list as a supervisor.
+
+    `what` says what a supervisor must do.
+    """
+    for role in ("boxman", "witness"):
+        if state.duty is not None and same_name(name, state.duty[role]):
+            raise Refused("same_name", f"{name} is the {role} on duty; a supervisor must {what}")
+    if context.supervisors is not None and not any(same_name(name, other) for other in context.supervisors):
+        raise Refused("not_a_supervisor", f"{name} is none of the supervisors of this table; one of them must {what}")
+
+
 def point_now(context: Context) -> int | None:
     """The point of the series that is on; what is done while the table is closed is before the next come-out."""
     return context.point if context.table_open else None
 
 
 def fell(state: DiceState, name: str, context: Context, targets: Mapping[str, str]) -> bool:
-    """Whether a die of the set is off the table since this series, by the log or by what is recorded now."""
+    """Whether a die of the set is off the table since this series, by the log or by what is recorded now.
+
+    A void throw off the table says so too, where nobody named the die.
+    """
     now = series(context)
     dice = state.sets[name].dice.values()
-    return any(die.fell_in == now for die in dice) or any(to in LOST for to in targets.values())
+    return state.game.off_table or any(die.fell_in == now for die in dice) or any(to in LOST for to in targets.values())
 
 
 def touches_play(made: Iterable[Mapping[str, str]]) -> bool:

@@ -1,6 +1,7 @@
 """Alerts and broken rules in the report's language, out of what their events hold beside the journal's own words."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from device.dice_control.alert_words import ALERT_PHRASES, ARTICLE_ASIDES, RULE_PHRASES, Phrases
@@ -10,13 +11,20 @@ from device.dice_control.report_words import Words
 # The languages of `alert_words`, in its order; the journal's own is English.
 _TRANSLATED = ("es", "pt", "zh-Hant")
 _HUNDREDTHS = "_hundredths_mm"
+# An act and its year before an article's number: "Orden de 9 de octubre de 1979, ".
+_ACT = re.compile(r"^.*\b[0-9]{4}, ")
 
 
 def alert_text(row: LogRow, words: Words) -> str:
     """What an alert says, of a row in which it is raised, noted or over."""
     family = row.alert_family or ""
-    said = _said(ALERT_PHRASES.get(family, ()), _alert_facts(row, family, words), words)
-    return said or row.text or ""
+    if said := _said(ALERT_PHRASES.get(family, ()), _alert_facts(row, family, words), words):
+        return said
+    text = row.text or ""
+    for article in articles_of(row):
+        for cited in (article, article.partition(" (")[0]):
+            text = text.replace(cited, short_article(article))
+    return text
 
 
 def rule_text(broken: Mapping[str, Any], row: LogRow, words: Words) -> str:
@@ -30,7 +38,24 @@ def rule_texts(broken: Sequence[Mapping[str, Any]], row: LogRow, words: Words) -
     texts: dict[str, list[str]] = {}
     for wrong in broken:
         texts.setdefault(wrong["article"], []).append(rule_text(wrong, row, words))
-    return [f"{article_text(article, words)}: {' '.join(said)}" for article, said in texts.items()]
+    return [f"{_short_text(article, words)}: {' '.join(said)}" for article, said in texts.items()]
+
+
+def articles_of(row: LogRow) -> Iterator[str]:
+    """The articles that a row cites, in full: those of rules that it breaks, and of what its alert tells."""
+    for broken in (*row.against_rule, *row.detail.get("against_rule", ())):
+        yield broken["article"]
+    if "article" in row.detail:
+        yield row.detail["article"]
+
+
+def short_article(article: str) -> str:
+    """An article without the act that it is of and what is said beside it: "IV.3"; "house" of a rule of the house."""
+    return _ACT.sub("", article.partition(" (")[0]).partition(": ")[0]
+
+
+def _short_text(article: str, words: Words) -> str:
+    return article_text(short_article(article), words)
 
 
 def article_text(article: str, words: Words) -> str:
@@ -88,15 +113,16 @@ def _alert_facts(row: LogRow, family: str, words: Words) -> dict[str, object]:
         case "reserve_left_open" if "open_max_ms" in row.detail:
             facts["seconds"] = row.detail["open_max_ms"] // 1000
         case "set_to_replace" | "set_served_before" if "article" in row.detail:
-            facts["article"] = article_text(row.detail["article"], words)
+            facts["article"] = _short_text(row.detail["article"], words)
         case "slots_changed_shut":
             facts |= {name: slots_text(row.detail.get(name) or (), words) for name in ("before", "after")}
         case "slots_disagree":
             facts["seen"] = len(row.detail.get("occupied", ()))
             if log := row.detail.get("log"):
                 facts |= {"number": len(log), "dice": ", ".join(log)}
-        case "against_rule" if about is not None:
-            facts["said"] = " ".join(rule_texts(row.detail.get("against_rule", ()), about, words))
+        case "against_rule":
+            # Of a roll with a set that served before there is no row but the alert's.
+            facts["said"] = " ".join(rule_texts(row.detail.get("against_rule", ()), about or row, words))
         case "count_differs":
             facts["difference"] = difference_text(row.detail.get("difference", ()), words)
             if about is not None and about.set_name is not None:
@@ -114,6 +140,8 @@ def _rule(broken: Mapping[str, Any], row: LogRow, words: Words) -> tuple[str, di
         facts["name"] = words.of(rule, name)
     elif rule == "sound" and row.what == "inspected":
         rule = "sound_again"
+    elif rule == "sound" and not any(move.target == "play" for move in row.moves):
+        rule = "sound_brought"
     elif rule == "change":
         reason = detail.get("reason", row.reason)
         point = detail.get("point", row.point)

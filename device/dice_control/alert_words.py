@@ -87,6 +87,27 @@ ALERT_PHRASES: Final[dict[str, Phrases]] = {
             "骰組 {set} 遺失：{dice}。請尋找並記錄結果。",
         ),
     ),
+    "dice_written_off": (
+        (
+            "Dados por perdidos sin hallarse, juego {set}: {dice} ({by}). Debe atenderlo otra persona.",
+            "Dados como perdidos sem serem achados, jogo {set}: {dice} ({by}). Cabe a outra pessoa atendê-lo.",
+            "未尋回而報失，骰組 {set}：{dice}（{by}）。須由另一人確認。",
+        ),
+    ),
+    "recording_gap": (
+        (
+            "No se registró nada con el disco lleno ({gaps} veces; último evento {event}). Contar los dados.",
+            "Nada se registou enquanto o disco esteve cheio ({gaps} vezes; último evento {event}). Contar os dados.",
+            "磁碟已滿期間沒有任何記錄（{gaps} 次；最後事件 {event}）。請點算骰子。",
+        ),
+    ),
+    "dice_not_named": (
+        (
+            "Un dado salió de la mesa (evento {event}) y nadie dijo cuál. Anotarlo.",
+            "Um dado saiu da mesa (evento {event}) e ninguém disse qual. Registá-lo.",
+            "有骰子離開枱面（事件 {event}），沒有說明是哪一顆。請記錄。",
+        ),
+    ),
     "set_to_replace": (
         (
             "Al juego {set} le quedan {at_hand} dados; las normas piden {asked} ({article}). Traer otro juego.",
@@ -244,6 +265,25 @@ RULE_PHRASES: Final[dict[str, Phrases]] = {
             "Juego {set}: dados hallados defectuosos y usados.",
             "Jogo {set}: dados achados defeituosos e usados.",
             "骰組 {set}：骰子已發現不合格仍使用。",
+        ),
+    ),
+    "sound_brought": (
+        (
+            "Juego {set}: hallados defectuosos y llevados a la mesa: {dice}.",
+            "Jogo {set}: achados defeituosos e trazidos à mesa: {dice}.",
+            "骰組 {set}：已發現不合格仍送到枱上：{dice}。",
+        ),
+        (
+            "Juego {set}: dados hallados defectuosos y llevados a la mesa.",
+            "Jogo {set}: dados achados defeituosos e trazidos à mesa.",
+            "骰組 {set}：骰子已發現不合格仍送到枱上。",
+        ),
+    ),
+    "no_opening": (
+        (
+            "Dados anotados como salidos de la reserva o puestos en ella sin apertura que lo explique.",
+            "Dados registados como saídos da reserva ou postos nela sem abertura que o explique.",
+            "記錄骰子進出備用骰盒，但沒有相應的開啟。",
         ),
     ),
     "sound_again": (

@@ -3,37 +3,39 @@
 For each set and in sum, in numbers of dice:
 
   at the beginning + received - destroyed = at the end
-  at the end = in store + in reserve + in play + elsewhere at the table + missing + withdrawn + cancelled
+  at the end = in store + in reserve + in play + elsewhere at the table + missing + written off + withdrawn + cancelled
 
 The first line counts what the events say was moved, the second counts dice where they lie. They agree unless the
-journal moves a die from where it was not; then the difference is named. A die that is cancelled, withdrawn or missing
-has still to be accounted for; one that is destroyed no longer. The dice reconcile only if besides none is missing or on
-the floor at the day's end, and every count of the day agreed with the log.
+journal moves a die from where it was not; then the difference is named. A die that is cancelled, withdrawn, missing or
+written off has still to be accounted for; one that is destroyed no longer. A die that is on the floor at the day's end
+is missing. Nobody can withdraw, cancel or destroy a die that nobody has: where a journal says so of a missing one, it
+is written off here. The dice reconcile only if besides none is missing at the day's end, none was written off on the
+day, and every count of the day agreed with the log.
 
 A gaming day begins at an hour of local time, 06:00 unless said otherwise, and ends when the next begins: a casino's
 day is not over at midnight. Local is the zone that is handed in; None is the machine's own.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
+from device.dice_control.dice_alerts import SET_MUST_GO
 from device.dice_control.dice_history import History
-from device.dice_control.dice_state import AT_TABLE, LOST, PLACES
+from device.dice_control.dice_state import GONE
 from device.dice_control.log_rows import LogRow, Opening, Unwatched
 from device.dice_control.report_kinds import FIRST_DAY, LAST_DAY
+from device.dice_control.set_account import MISSED, TAKEN_AWAY, WRITTEN_OFF, Ledger, SetDay, sum_of
 
 DAY_BEGINS = time(6)
-USE_MAX = timedelta(hours=24)
-# Places at the table apart from reserve and play.
-ELSEWHERE_AT_TABLE = ("offered", "floor", "inspection")
 CHANGES = ("swap", "change", "offer")
 COUNTS = ("count_opening", "count_closing", "count_check")
 SESSIONS = ("table_opened", "table_closed")
 DELIVERIES = ("received", "placed")
 # What nobody saw when it was.
 UNSEEN = ("slots_changed_shut", "edge_lost", "changes_dropped")
+# Why a throw is void for which a die left play: which one, somebody has to say.
+TAKES_A_DIE = ("off_table", "broken", "in_dice_cup")
 
 
 @dataclass(frozen=True)
@@ -81,108 +83,14 @@ def local(moment: datetime, zone: tzinfo | None) -> datetime:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """An event that moves a die from `source` (None: receives it) which lay in `was` (None: was never received)."""
-
-    seq: int
-    set_name: str
-    die: str
-    source: str | None
-    was: str | None
-
-
-@dataclass
-class SetDay:
-    """A set's day, or the sum of all: numbers of dice.
-
-    `beginning` and `end` are by place; `moved` by (from, to). `since` is when the first of its dice came to the table,
-    where some are there at the day's end; `longest` the longest time it lay there without a break that ended on this
-    day or went on at its end.
-    """
-
-    name: str
-    beginning: Counter[str] = field(default_factory=Counter)
-    received: int = 0
-    moved: Counter[tuple[str, str]] = field(default_factory=Counter)
-    end: Counter[str] = field(default_factory=Counter)
-    since: datetime | None = None
-    longest: timedelta = timedelta(0)
-    differences: list[Difference] = field(default_factory=list)
-    # Dice that are not there at the day's end, by where they were last: on the floor or missing.
-    lost: dict[str, list[str]] = field(default_factory=dict)
-
-    def into(self, place: str) -> int:
-        """How many dice came to a place, from all others."""
-        return sum(number for (_, target), number in self.moved.items() if target == place)
-
-    def out_of(self, place: str) -> int:
-        """How many dice left a place, to all others."""
-        return sum(number for (source, _), number in self.moved.items() if source == place)
-
-    @property
-    def distributed(self) -> int:
-        """Dice that came from the store to the table."""
-        return sum(self.moved["store", place] for place in AT_TABLE)
-
-    @property
-    def returned(self) -> int:
-        """Dice that went from the table back to the store."""
-        return sum(self.moved[place, "store"] for place in AT_TABLE)
-
-    @property
-    def held_at_beginning(self) -> int:
-        """Dice to account for when the day begins."""
-        return _held(self.beginning)
-
-    @property
-    def held_at_end(self) -> int:
-        """Dice to account for when the day ends, counted where they lie."""
-        return _held(self.end)
-
-    @property
-    def elsewhere_at_table(self) -> int:
-        """Dice at the table that are neither in play nor in the reserve at the day's end."""
-        return sum(self.end[place] for place in ELSEWHERE_AT_TABLE)
-
-    @property
-    def over_24_hours(self) -> bool:
-        """Whether the set was in use at the table for longer than USE_MAX."""
-        return self.longest > USE_MAX
-
-    @property
-    def balances(self) -> bool:
-        """Whether what was moved leads from the beginning to the end, at every place."""
-        return not self.differences and (
-            self.held_at_beginning + self.received + self.out_of("destroyed") - self.into("destroyed")
-            == self.held_at_end
-            and all(
-                self.beginning[place]
-                + (self.received if place == "store" else 0)
-                + self.into(place)
-                - self.out_of(place)
-                == self.end[place]
-                for place in PLACES
-            )
-        )
-
-    @property
-    def concerns_day(self) -> bool:
-        """Whether there is anything to account for."""
-        return bool(self.held_at_beginning or self.received or self.moved or self.held_at_end or self.differences)
-
-
-def _held(places: Counter[str]) -> int:
-    return sum(number for place, number in places.items() if place != "destroyed")
-
-
-@dataclass(frozen=True)
 class DayReport:
     """The account of a gaming day, with what else an inspector looks at.
 
     `is_over`: the journal reaches beyond the day's end. `journal_day`: the gaming day that the journal ends in (None:
     it is empty); an earlier one where the day has not begun. `unknown_rolls`: how often dice were rolled on the day
     while no set was known to be in play. `unwatched` are stretches, part of which is on the day. `rules` are those that
-    the table was open under on the day, `dice_rules` those that the dice were judged by.
+    the table was open under on the day, `dice_rules` those that the dice were judged by. `duty` says who was on duty
+    in the sessions of the day, also where it was said before.
     """
 
     day: GamingDay
@@ -196,6 +104,7 @@ class DayReport:
     rules: tuple[str, ...]
     dice_rules: tuple[str, ...]
     unknown_rolls: int
+    duty: tuple[LogRow, ...]
 
     @property
     def counts(self) -> list[LogRow]:
@@ -229,8 +138,77 @@ class DayReport:
 
     @property
     def against_rule(self) -> list[LogRow]:
-        """All that was done against a rule."""
-        return [row for row in self.rows if row.against_rule]
+        """All that was done against a rule, and alerts that tell of what no row does: rolls with a set that must go."""
+        rolls = {row.seq for row in self._rolls_against_rule}
+        return [row for row in self.rows if row.against_rule or row.seq in rolls]
+
+    @property
+    def _rolls_against_rule(self) -> list[LogRow]:
+        told = [row for row in self.alerts if row.alert_family == "against_rule" and row.about is None]
+        served = [
+            broken.get("detail", {}).get("set")
+            for row in told
+            for broken in row.detail.get("against_rule", ())
+            if broken["rule"] == "reuse"
+        ]
+        return told + [
+            row
+            for row in self.set_must_go
+            if row.rolls_while and not (row.alert_family == "set_served_before" and row.detail.get("set") in served)
+        ]
+
+    @property
+    def alerts(self) -> list[LogRow]:
+        """Alerts about dice or the reserve that were raised on the day."""
+        return [row for row in self.rows if row.what == "alert_raised"]
+
+    @property
+    def alerts_open(self) -> list[LogRow]:
+        """Of these, those that nobody has noted or put right until now, each once."""
+        return [row for row in self.alerts if row.again is None and not row.is_settled]
+
+    @property
+    def set_must_go(self) -> list[LogRow]:
+        """Alerts that a set may not serve: it rolled all the same, or it is at the table still."""
+        must_go = [row for row in self.alerts if row.alert_family in SET_MUST_GO]
+        return [row for row in must_go if row.rolls_while or (row.again is None and not row.is_settled)]
+
+    def alerted(self, family: str) -> list[LogRow]:
+        """Alerts of a family that were raised on the day, each once, although it was raised again while it stood."""
+        return [row for row in self.alerts if row.alert_family == family and row.again is None]
+
+    @property
+    def without_closing_count(self) -> list[LogRow]:
+        """Alerts that a table was closed without a closing count, those that no count made up for afterwards."""
+        last = {(row.session, row.set_name): row.seq for row in self.counts if row.what == "count_closing"}
+        return [
+            row
+            for row in self.alerted("no_closing_count")
+            if any(last.get((row.detail["session"], name), 0) < row.seq for name in row.detail["sets"])
+        ]
+
+    @property
+    def not_recorded(self) -> list[Unwatched]:
+        """Stretches in which nothing at all was recorded."""
+        return [stretch for stretch in self.unwatched if stretch.cause == "not_recorded"]
+
+    @property
+    def removals(self) -> list[LogRow]:
+        """All that was withdrawn, cancelled, destroyed, lost, written off or found, apart from corrections."""
+        return [
+            row
+            for row in self.rows
+            if row.what != "correction"
+            and any(
+                move.target in (*GONE, WRITTEN_OFF) or move.source in (*MISSED, WRITTEN_OFF, *TAKEN_AWAY)
+                for move in row.moves
+            )
+        ]
+
+    @property
+    def corrections(self) -> list[LogRow]:
+        """What was put right in the log."""
+        return [row for row in self.rows if row.what == "correction"]
 
     @property
     def void_throws(self) -> list[LogRow]:
@@ -239,6 +217,13 @@ class DayReport:
         return [
             row for row in self.rows if row.what == "void_dice" or (row.what == "void_throw" and row.seq not in told)
         ]
+
+    @property
+    def not_named(self) -> list[LogRow]:
+        """Void throws for which a die left play, and nobody said which, where the log knows of dice at all."""
+        if not self.sets:
+            return []
+        return [row for row in self.void_throws if row.what == "void_throw" and row.reason in TAKES_A_DIE]
 
     @property
     def unexplained(self) -> list[Opening]:
@@ -262,8 +247,8 @@ class DayReport:
 
     @property
     def reconciles(self) -> bool:
-        """Whether the account balances, no die is lost, and every count agreed."""
-        lost = any(dice_set.lost for dice_set in self.sets)
+        """Whether the account balances, no die is lost or was given up, and every count agreed."""
+        lost = any(dice_set.lost or dice_set.written_off for dice_set in self.sets)
         return self.balances and not self.lacks_dice and not lost and not self.counts_differing
 
 
@@ -287,7 +272,7 @@ def day_report(found: History, day: GamingDay) -> DayReport:
     Raises DayPruned where a part of the day was pruned.
     """
     check_not_pruned(found, day.starts, day)
-    ledger = _Ledger(found.places_at_first)
+    ledger = Ledger(found.places_at_first)
     rows = [row for row in found.rows if day.holds(row.at)]
     ledger.apply(row for row in found.rows if row.at < day.starts)
     accounts = ledger.begin_day()
@@ -299,19 +284,21 @@ def day_report(found: History, day: GamingDay) -> DayReport:
     sets = tuple(account for account in accounts.values() if account.concerns_day)
     seqs = {row.seq for row in rows}
     openings = tuple(opening for opening in found.openings if opening.row.seq in seqs)
+    sessions = {row.session for row in rows if row.session is not None}
     journal_day = None if found.last_at is None else gaming_date(found.last_at, day.begins, day.zone)
     return DayReport(
         day=day,
         is_over=is_over,
         journal_day=journal_day,
         sets=sets,
-        total=_sum(sets),
+        total=sum_of(sets),
         rows=tuple(rows),
         openings=openings,
         unwatched=tuple(stretch for stretch in found.unwatched if _touches(stretch, day)),
         rules=_rules_in_force(found.rows, day),
         dice_rules=tuple(dict.fromkeys(row.rules for row in rows if row.rules and row.what not in SESSIONS)),
         unknown_rolls=sum(day.holds(roll.at) for roll in found.unknown_rolls),
+        duty=tuple(row for row in found.rows if row.what == "duty" and row.session in sessions and row.at < day.ends),
     )
 
 
@@ -331,79 +318,3 @@ def _rules_in_force(rows: Iterable[LogRow], day: GamingDay) -> tuple[str, ...]:
             elif row.what == "table_opened":
                 during.append(row.rules)
     return tuple(dict.fromkeys([*before, *during]))
-
-
-def _sum(sets: Sequence[SetDay]) -> SetDay:
-    total = SetDay("")
-    for dice_set in sets:
-        total.beginning += dice_set.beginning
-        total.received += dice_set.received
-        total.moved += dice_set.moved
-        total.end += dice_set.end
-        total.differences += dice_set.differences
-    return total
-
-
-class _Ledger:
-    """Where every die lies, and between the beginning of a day and its end what was moved."""
-
-    def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
-        """`places` are those before the first row."""
-        self._places = {name: dict(dice) for name, dice in places.items()}
-        self._since: dict[str, datetime] = {}
-        self._accounts: dict[str, SetDay] | None = None
-
-    def begin_day(self) -> dict[str, SetDay]:
-        """The accounts of all sets, which fill from now on."""
-        self._accounts = {name: SetDay(name, Counter(dice.values())) for name, dice in self._places.items()}
-        return self._accounts
-
-    def end_day(self, until: datetime) -> None:
-        """Close the accounts."""
-        for name, account in (self._accounts or {}).items():
-            places = self._places.get(name, {})
-            account.end = Counter(places.values())
-            for place in LOST:
-                if dice := [die for die, at in places.items() if at == place]:
-                    account.lost[place] = dice
-            account.since = self._since.get(name)
-            if account.since is not None:
-                account.longest = max(account.longest, until - account.since)
-
-    def apply(self, rows: Iterable[LogRow]) -> None:
-        """Take what rows say was received and moved."""
-        for row in rows:
-            if row.what == "received" and row.set_name is not None:
-                self._receive(row, row.set_name)
-            for move in row.moves:
-                self._move(row, move.set_name, move.die, move.source, move.target)
-
-    def _account(self, name: str) -> SetDay | None:
-        return None if self._accounts is None else self._accounts.setdefault(name, SetDay(name))
-
-    def _receive(self, row: LogRow, name: str) -> None:
-        dice = self._places.setdefault(name, {})
-        account = self._account(name)
-        for die in row.dice:
-            if die in dice:
-                if account is not None:
-                    account.differences.append(Difference(row.seq, name, die, None, dice[die]))
-                continue
-            dice[die] = "store"
-            if account is not None:
-                account.received += 1
-
-    def _move(self, row: LogRow, name: str, die: str, source: str, target: str) -> None:
-        dice = self._places.setdefault(name, {})
-        was = dice.get(die)
-        account = self._account(name)
-        if account is not None:
-            account.moved[source, target] += 1
-            if was != source:
-                account.differences.append(Difference(row.seq, name, die, source, was))
-        dice[die] = target
-        at_table = any(place in AT_TABLE for place in dice.values())
-        if at_table:
-            self._since.setdefault(name, row.at)
-        elif (since := self._since.pop(name, None)) is not None and account is not None:
-            account.longest = max(account.longest, row.at - since)

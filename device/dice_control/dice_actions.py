@@ -4,8 +4,8 @@ An action is an object with one key, its name; the value holds its parts. One fi
 brackets may be left out, and then mean what is said here:
 
   [set]        the only set at the table
-  [done_by]    the boxman on duty, [seen_by] the witness on duty; names of 1 to 40 visible characters, of which those
-               that read alike are one (`names`)
+  [done_by]    the boxman on duty, [seen_by] the witness on duty; names of people, of which those that read alike
+               are one (`names`)
   [note]       up to 200 visible characters
 
 {"on_duty":  {boxman, witness}}
@@ -29,22 +29,22 @@ brackets may be left out, and then mean what is said here:
 {"correction": {[set], places: {die: place}, note, [count: seq]}}        place: store, reserve, play, floor, inspection
 {"count":    {[set], count: "opening" | "closing" | "check", seen: {place: [die ...]}}}
 {"remove":   {set, to: "store" | "withdrawn" | "cancelled" | "destroyed", reason, [dice: all that can go there]}}
-             A missing die is cancelled or destroyed only if it is named.
+{"remove":   {set, to: "written_off", reason, dice: [die ...], done_by}}
+             Lost dice, from the floor or missing, are given up; done_by is a supervisor's own name.
 {"explain":  {[opening: seq of the latest unexplained opening], reason, as: "boxman" | "supervisor"}}
              A supervisor's own name must be given as done_by. `count` only after a count that belongs to this opening
              or came after its closing.
 
 [set], [done_by], [seen_by] and [note] are parts of every action but on_duty (none) and explain (no set, no seen_by).
-[asked_by] is shooter | player | inspector | supervisor | boxman; by the reason where it is left out.
+[asked_by] is shooter | player | inspector | supervisor | boxman; where it is left out, whom the reason names, if any.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from device.dice_control.dice_rules import CHANGE_REASONS, INSTRUMENTS, REASONS
-from device.dice_control.names import folded
+from device.dice_control.names import NAME_MAX, folded_mark, mark_fault, person_fault, text_fault
 
-NAME_MAX = 40
 NOTE_MAX = 200
 # No jurisdiction has more, nor has a table more slots.
 DICE_IN_SET_MAX = 8
@@ -85,16 +85,31 @@ def parse_action(body: object) -> dict[str, Any]:
             raise ActionError(f"{name}.{part}", "is missing")
     if name == "explain" and parts["as"] == "supervisor" and "done_by" not in parts:
         raise ActionError("explain.done_by", "is missing: a supervisor signs with a name of their own")
+    if name == "remove" and parts["to"] == "written_off":
+        if "dice" not in parts:
+            raise ActionError("remove.dice", "is missing: dice are written off one by one")
+        if "done_by" not in parts:
+            raise ActionError("remove.done_by", "is missing: a supervisor signs with a name of their own")
     return {name: dict(parts)}
 
 
 def _text(length_max: int) -> Check:
     def check(field: str, value: Any) -> None:
-        right = isinstance(value, str) and value == value.strip() and 1 <= len(value) <= length_max
-        if not right or not value.isprintable() or not folded(value):
-            raise ActionError(field, f"must be 1 to {length_max} visible characters without spaces around them")
+        if fault := text_fault(value, length_max):
+            raise ActionError(field, fault)
 
     return check
+
+
+def _person(field: str, value: Any) -> None:
+    if fault := person_fault(value):
+        raise ActionError(field, fault)
+
+
+def _new_mark(field: str, value: Any) -> None:
+    """What a set or a die is to be called. One that is there is referred to as it was named, also by old journals."""
+    if fault := mark_fault(value):
+        raise ActionError(field, fault)
 
 
 def _one_of(allowed: tuple[str, ...]) -> Check:
@@ -120,10 +135,20 @@ def _dice(fewest: int, most: int) -> Check:
             raise ActionError(field, f"must be a list of {said} dice")
         for die in value:
             _NAME(field, die)
-            if [folded(other) for other in value].count(folded(die)) > 1:
+            if value.count(die) > 1:
                 raise ActionError(field, f"names die {die} twice")
 
     return check
+
+
+def _serials(field: str, value: Any) -> None:
+    _SOME_DICE(field, value)
+    known: dict[str, str] = {}
+    for serial in value:
+        _new_mark(field, serial)
+        other = known.setdefault(folded_mark(serial), serial)
+        if other != serial:
+            raise ActionError(field, f"names {serial}, which reads like {other}; two dice must not")
 
 
 def _by_key(check_key: Check, check_value: Check) -> Check:
@@ -163,17 +188,17 @@ _NOTE = _text(NOTE_MAX)
 _SEQ = _number(1, 2**63 - 1)
 _EDGE = _number(1, EDGE_HUNDREDTHS_MM_MAX)
 _SOME_DICE = _dice(1, DICE_IN_SET_MAX)
-_SIGNED: dict[str, Check] = {"done_by": _NAME, "seen_by": _NAME, "note": _NOTE}
+_SIGNED: dict[str, Check] = {"done_by": _person, "seen_by": _person, "note": _NOTE}
 _WITH_SET: dict[str, Check] = {"set": _NAME} | _SIGNED
-_ASKED: dict[str, Check] = {"asked_by": _one_of(ASKERS), "asked_by_name": _NAME}
+_ASKED: dict[str, Check] = {"asked_by": _one_of(ASKERS), "asked_by_name": _person}
 _CHANGE_REASON = _one_of(CHANGE_REASONS)
 
 # Of each action: the parts it needs, and those that may be left out.
 _ACTIONS: dict[str, tuple[dict[str, Check], dict[str, Check]]] = {
-    "on_duty": ({"boxman": _NAME, "witness": _NAME}, {}),
+    "on_duty": ({"boxman": _person, "witness": _person}, {}),
     "receive": (
-        {"set": _NAME, "dice": _number(2, DICE_IN_SET_MAX), "maker": _NAME, "colour": _NAME},
-        {"serials": _SOME_DICE, "house_mark": _NAME, "edge_hundredths_mm": _EDGE} | _SIGNED,
+        {"set": _new_mark, "dice": _number(2, DICE_IN_SET_MAX), "maker": _NAME, "colour": _NAME},
+        {"serials": _serials, "house_mark": _NAME, "edge_hundredths_mm": _EDGE} | _SIGNED,
     ),
     "inspect": (
         {"checks": _by_key(_NAME, _true_or_false)},
@@ -206,13 +231,13 @@ _ACTIONS: dict[str, tuple[dict[str, Check], dict[str, Check]]] = {
     "remove": (
         {
             "set": _NAME,
-            "to": _one_of(("store", "withdrawn", "cancelled", "destroyed")),
+            "to": _one_of(("store", "withdrawn", "cancelled", "destroyed", "written_off")),
             "reason": _one_of(REMOVAL_REASONS),
         },
         {"dice": _SOME_DICE} | _SIGNED,
     ),
     "explain": (
         {"reason": _one_of(REASONS), "as": _one_of(("boxman", "supervisor"))},
-        {"opening": _SEQ, "done_by": _NAME, "note": _NOTE},
+        {"opening": _SEQ, "done_by": _person, "note": _NOTE},
     ),
 }

@@ -11,7 +11,9 @@ class Context:
 
     `rolls_in_series` counts the throws since the last decision: 0 where the next throw is a come-out, so that
     `roll_number - rolls_in_series` tells one series from another. `throwing`: the dice are out. `no_roll` is the last
-    void throw since the last roll: its event's seq and its reason. `lid_unseen`: the reserve's lid cannot be seen now.
+    void throw since the last roll: its event's seq and its reason. `lid_unseen`: the reserve's lid cannot be seen now;
+    `slots_unseen`: nor can any of its slots, whatever the lid does.
+    `supervisors` are the names that the configuration lists; None: it lists none, and no name is checked.
     """
 
     rules: DiceRules
@@ -24,3 +26,5 @@ class Context:
     rolls_in_series: int
     no_roll: tuple[int, str] | None = None
     lid_unseen: bool = False
+    slots_unseen: bool = False
+    supervisors: tuple[str, ...] | None = None

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from device.dice_control.dice_alerts import ALERT_EVENTS, DICE_ALERTS, count_roll_against, take_alert
 from device.dice_control.dice_state import IN_PLAY
 from device.dice_control.event_moments import EventMoments, Moment, between_ms, lapse_ms, wall_of
 from device.dice_control.fairness import RollCount
+from device.dice_control.history_before import carried_openings, carried_set
 from device.dice_control.log_rows import LogRow, Move, Opening, SetFacts, Unwatched, set_facts, what_of
 from device.dice_control.reserve_sight import LID, SLOTS, ReserveSight, is_of_reserve
 from device.event import GENESIS_HASH, Event
@@ -32,22 +34,8 @@ DICE_EVENTS = (
     "void_dice",
     "reserve_explained",
 )
-ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
-# Alerts that tell of what has happened, so that they are over when they are noted.
-HAPPENED = ("against_rule", "count_differs", "no_opening_count", "no_closing_count", "slots_changed_shut")
-# Alerts about dice or the reserve: what stands before the colon of their names.
-DICE_ALERTS = (
-    "reserve_unexplained",
-    "reserve_left_open",
-    "reserve_open_during_roll",
-    "reserve_open_while_closed",
-    "slots_disagree",
-    "dice_missing",
-    "set_to_replace",
-    "set_served_before",
-    "dice_in_play",
-    *HAPPENED,
-)
+# Where a die that was found sound is no longer known to be.
+_OUT_OF_SIGHT = ("floor", "missing", "inspection", "store")
 
 
 @dataclass
@@ -67,6 +55,10 @@ class History:
     sets: dict[str, SetFacts] = field(default_factory=dict)
     # Where each die is: by set, then by die.
     places: dict[str, dict[str, str]] = field(default_factory=dict)
+    # What the last inspection since it was out of sight said of each die: unchecked, sound or unsound.
+    states: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Who was said to be on duty last: boxman and witness, and in which session.
+    on_duty: tuple[str, str, int] | None = None
     # Alerts about dice or the reserve that stand, by name: the row in which they were raised last.
     standing: dict[str, LogRow] = field(default_factory=dict)
     rolls: dict[str, RollCount] = field(default_factory=dict)
@@ -151,19 +143,20 @@ class _Reading:
         self._throwing, self._point = session.dice_out, session.point
         if session.table is not None:
             self._roll_number, self._shooter = session.table.roll_number, session.table.shooter
-        for name, held in session.dice.state.sets.items():
-            found.sets[name] = SetFacts(
-                name,
-                tuple(held.dice),
-                held.numbered_by,
-                held.maker,
-                held.colour,
-                held.house_mark,
-                held.edge_hundredths_mm,
-                held.received,
-            )
+        state = session.dice.state
+        for name, held in state.sets.items():
+            found.sets[name] = carried_set(name, held)
             found.places[name] = {number: die.place for number, die in held.dice.items()}
+            found.states[name] = {number: die.state for number, die in held.dice.items()}
             self._in_play |= {(name, number) for number, die in held.dice.items() if die.place == "play"}
+        if state.duty is not None:
+            found.on_duty = state.duty["boxman"], state.duty["witness"], state.duty["session"]
+        found.reserve_open = state.reserve_open
+        self._sight.has_reserve = state.reserve_open is not None or state.slots is not None
+        self._slots = None if state.slots is None else tuple(state.slots)
+        found.openings += carried_openings(state)
+        if found.openings and found.openings[-1].closed is None:
+            self._open = found.openings[-1]
         found.places_at_first = {name: dict(dice) for name, dice in found.places.items()}
 
     def take(self, event: Event) -> None:
@@ -270,11 +263,14 @@ class _Reading:
     def _lid_closed(self, row: LogRow, event: Event) -> None:
         opening, opened = self._open, self._opened
         self._open = self._opened = None
-        if opening is None or opened is None:
+        if opening is None:
             return
-        opening.closed, opening.closing = event.seq, row
+        opening.closed = event.seq
         row.belongs_to = opening.row.seq
-        opening.row.open_ms = row.open_ms = opening.open_ms = lapse_ms(opened, event)
+        # Of one that was opened before what was pruned, nothing tells when.
+        if opened is not None:
+            opening.closing = row
+            opening.row.open_ms = row.open_ms = opening.open_ms = lapse_ms(opened, event)
         if self._explained_by is not None:
             opening.open_after_ms = lapse_ms(self._explained_by, event)
             opening.slots_at_end = self._slots
@@ -346,6 +342,7 @@ class _Reading:
         row.done_by, row.seen_by = data.get("done_by"), data.get("seen_by")
         row.against_rule = tuple(data.get("against_rule", ()))
         row.difference = tuple(data.get("difference", ()))
+        row.seen = {place: tuple(dice) for place, dice in data.get("seen", {}).items() if dice}
         row.checks, row.not_checked = data.get("checks", {}), tuple(data.get("not_checked", ()))
         row.edges = data.get("edges_hundredths_mm", {})
         row.unsound = data.get("unsound", {})
@@ -358,12 +355,19 @@ class _Reading:
         row.text = data.get("note")
         for move in row.moves:
             self._found.places.setdefault(move.set_name, {})[move.die] = move.target
+            if move.target in _OUT_OF_SIGHT and self._found.states.get(move.set_name, {}).get(move.die) == "sound":
+                self._found.states[move.set_name][move.die] = "unchecked"
             if move.target == "play":
                 self._in_play.add((move.set_name, move.die))
             else:
                 self._in_play.discard((move.set_name, move.die))
         if event.type == "dice_set_received":
             row.facts = self._received(event)
+        elif event.type == "dice_set_inspected":
+            states = self._found.states.setdefault(data["set"], {})
+            states |= dict.fromkeys(data.get("sound", ()), "sound") | dict.fromkeys(row.unsound, "unsound")
+        elif event.type == "dice_duty":
+            self._found.on_duty = data["boxman"], data["witness"], data["session"]
         elif event.type == "void_dice":
             # The row belongs to the throw; the reserve may have been opened for it too.
             self._deed_in_opening(row, data, event)
@@ -383,6 +387,7 @@ class _Reading:
         facts = set_facts(event.data, event.seq)
         self._found.sets[facts.name] = facts
         self._found.places[facts.name] = dict.fromkeys(facts.dice, "store")
+        self._found.states[facts.name] = dict.fromkeys(facts.dice, "unchecked")
         return facts
 
     def _openings(self, data: Mapping[str, Any]) -> list[Opening]:
@@ -404,7 +409,7 @@ class _Reading:
                 self._note_open(opening, event)
             opening.reason = data["reason"]
             opening.explained_as, opening.explained_by = data["explained_as"], data["done_by"]
-            opening.explained_seq = event.seq
+            opening.explained_seq, opening.deed = event.seq, None
             opening.row.reason = opening.reason
 
     def _deed_in_opening(self, row: LogRow, data: Mapping[str, Any], event: Event) -> None:
@@ -415,7 +420,7 @@ class _Reading:
             if opening is self._open:
                 self._note_open(opening, event)
             opening.reason, opening.explained_by, opening.explained_seq = row.reason, row.done_by, row.seq
-            opening.explained_as = None
+            opening.explained_as, opening.deed = None, row
             opening.row.reason = opening.reason
 
     def _note_open(self, opening: Opening, event: Event) -> None:
@@ -427,25 +432,17 @@ class _Reading:
     # Alerts
 
     def _alert(self, event: Event) -> None:
-        data, found = event.data, self._found
-        name: str = data["alert"]
-        family, _, about = name.partition(":")
+        family, _, about = event.data["alert"].partition(":")
         if family not in DICE_ALERTS:
             return
         row = self._row(event, event.type)
-        row.alert = name
-        row.done_by = data.get("name")
-        raised = row if event.type == "alert_raised" else found.standing.get(name)
-        if event.type == "alert_raised":
-            row.text, row.detail = data["text"], data["detail"]
-            row.about = self._row_of(row.detail.get("event", row.detail.get("opening")))
-            found.standing[name] = row
-            if family == "reserve_unexplained" and (opening := self._opening(int(about))) is not None:
-                opening.late = True
-        elif raised is not None:
-            row.text, row.detail, row.about = raised.text, raised.detail, raised.about
-        if event.type == "alert_cleared" or (event.type == "alert_acknowledged" and family in HAPPENED):
-            found.standing.pop(name, None)
+        take_alert(row, event.data, self._found.standing)
+        if event.type != "alert_raised":
+            return
+        row.about = self._row_of(row.detail.get("event", row.detail.get("opening")))
+        if (opening := self._opening(int(about) if about.isdecimal() else row.detail.get("opening"))) is not None:
+            opening.late |= family == "reserve_unexplained"
+            opening.left_open |= family == "reserve_left_open"
 
     # The game
 
@@ -490,6 +487,7 @@ class _Reading:
 
     def _count_roll(self, dice: tuple[int, int], event: Event) -> str | None:
         names = {name for name, _ in self._in_play}
+        count_roll_against(self._found.standing, names)
         if len(self._in_play) != IN_PLAY or len(names) != 1:
             self._found.unknown_rolls.append(self._moment(event))
             return None

@@ -65,10 +65,10 @@ dice_set_inspected   dice [the dice looked at], unsound {die: what is wrong}, so
                      Refused: one that looked at nothing, or calls a die unsound and the check "sound" good.
 dice_set_placed      the set is brought to the table: moves store -> reserve
 dice_moved           action is one of
-                       swap        out [dice], in [dice], asked_by, asked_by_name | null
-                       change      offered [dice], taken [dice], asked_by, asked_by_name | null: dice were put before
-                                   the shooter, who took two; the others went back to the reserve in sight of all
-                       offer       offered [dice], asked_by, asked_by_name | null: they lie before the shooter now
+                       swap        out [dice], in [dice], asked_by | null, asked_by_name | null
+                       change      offered [dice], taken [dice], asked_by | null, asked_by_name | null: dice were put
+                                   before the shooter, who took two; the others went back to the reserve in sight of all
+                       offer       offered [dice], asked_by | null, asked_by_name | null: they lie before the shooter
                        off_table   a die left the table outside a throw: moves -> floor
                        found       moves floor or missing -> inspection (or where it was put instead)
                        missing     moves -> missing: looked for and not found
@@ -94,13 +94,16 @@ reserve_settled      the lid is shut, and long enough for the slots to have sett
                      (seq of the closing), occupied [places], surplus (how many more dice the slots hold than the log
                      has in the reserve), asked_anew: the opening whose reason, given before the lid was shut, is void,
                      because the surplus is another than it was when the slots had settled before, and not 0; or null.
+                     With `unread` (the node of the slots is away) it says only closed; it is told again when the slots
+                     are seen, and what has changed until then belongs to the opening.
                      (None of the facts of every event.)
 
 The lid and the slots
 =====================
 `take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened and roll (in which sessions
 dice were in play, and whether the lid was shut), alert_raised (reserve_unexplained:<seq>, slots_changed_shut:<seq>,
-no_opening_count:<session>) and alert_acknowledged.
+no_opening_count:<session>) and alert_acknowledged, started and recording_resumed (which an opening may outlive once
+before its alerts come at once).
 
 slots                occupied [places], initial (told at a start), lid: "open"; "shut"; "settling": shut, and no
                      reserve_settled since; "unseen". unread [places], only where the sensors of some cannot be read:
@@ -142,10 +145,10 @@ from typing import Any
 
 from device.dice_control import die_decisions, set_decisions
 from device.dice_control import rule_judgement as judge
-from device.dice_control.action_facts import game_facts, on_duty
+from device.dice_control.action_facts import check_supervisor, game_facts, on_duty
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import CHANGE_REASONS
-from device.dice_control.dice_state import DiceState, Opening
+from device.dice_control.dice_state import DiceState
 from device.dice_control.dice_view import dice_view
 from device.dice_control.names import same_name
 from device.dice_control.set_decisions import against
@@ -169,11 +172,16 @@ EVENTS = (
 # All that `take` wants, in their order.
 HEARD = (
     *EVENTS,
+    "started",
+    "recording_resumed",
     "reserve_opened",
     "reserve_closed",
     "reserve_settled",
     "slots",
     "table_opened",
+    "table_closed",
+    "no_more_bets",
+    "no_roll",
     "roll",
     "alert_raised",
     "alert_acknowledged",
@@ -229,7 +237,9 @@ def _explain(state: DiceState, parts: Mapping[str, Any], context: Context) -> En
     if done_by is None:
         raise Refused("needs_name", "nobody is on duty in this session; say who is, or name done_by")
     if parts["as"] == "supervisor":
-        _check_supervisor(state, opening, done_by)
+        check_supervisor(state, context, done_by, "explain this opening")
+        if any(same_name(done_by, other) for other in opening.duty):
+            raise Refused("same_name", f"{done_by} was on duty at this opening; a supervisor must explain it")
     if reason == "count" and not state.counted_for(opening):
         raise Refused(
             "not_counted", f"no set at the table was counted since event {opening.seq}; record the count first"
@@ -245,21 +255,14 @@ def _explain(state: DiceState, parts: Mapping[str, Any], context: Context) -> En
     if opening.through is not None:
         data |= {"through": opening.through, "further": opening.further}
     broken: list[judge.Broken] = []
-    if reason in CHANGE_REASONS:
+    # What the boxman says too late does not end the matter; the supervisor's word is judged.
+    if reason in CHANGE_REASONS and not (opening.late and parts["as"] == "boxman"):
         # As it was when the reserve was opened.
         point = opening.point if context.table_open else None
         fallen = any(die.fell_in for _, dice_set in state.sets_at_table() for die in dice_set.dice.values())
+        fallen |= opening.off_table
         broken += judge.change_forbidden(context.rules, reason, point, fell=fallen)
     return "reserve_explained", against(data, broken)
-
-
-def _check_supervisor(state: DiceState, opening: Opening, name: str) -> None:
-    """Refuse one of those whom a supervisor is to control: on duty now, or until now, or at the opening."""
-    for role in ("boxman", "witness"):
-        if state.duty is not None and same_name(name, state.duty[role]):
-            raise Refused("same_name", f"{name} is the {role} on duty; a supervisor must explain this opening")
-    if any(same_name(name, other) for other in opening.duty):
-        raise Refused("same_name", f"{name} was on duty at this opening; a supervisor must explain it")
 
 
 _DECISIONS: dict[str, Callable[[DiceState, Mapping[str, Any], Context], Entry]] = {

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from device.dice_control.game_memory import GameMemory, ReusedRoll
+from device.dice_control.reserve_openings import DUTY_MAX, OPENINGS_MAX, Opening, ShutChange, added
+
 PLACES = (
     "store",
     "reserve",
@@ -12,6 +15,7 @@ PLACES = (
     "floor",
     "inspection",
     "missing",
+    "written_off",
     "withdrawn",
     "cancelled",
     "destroyed",
@@ -21,18 +25,13 @@ AT_TABLE = ("reserve", "play", "offered", "floor", "inspection")
 # Where it serves.
 SERVING = ("reserve", "play", "offered")
 # Where it is lost, and where it is lost or was taken away.
-LOST = ("floor", "missing")
+LOST = ("floor", "missing", "written_off")
 GONE = (*LOST, "withdrawn", "cancelled", "destroyed")
 # So many dice are thrown.
 IN_PLAY = 2
 
 # Destroyed sets whose serial numbers are remembered: one a day for a quarter of a century. Beyond it the oldest goes.
 DESTROYED_MAX = 10_000
-# Openings that wait for a reason. Beyond it, a further one counts as part of the last: a lid switch that flutters
-# must not fill the memory.
-OPENINGS_MAX = 100
-# People on duty that are remembered for one opening.
-DUTY_MAX = 100
 
 
 @dataclass
@@ -62,9 +61,11 @@ class DiceSet:
     house_mark: str | None
     edge_hundredths_mm: int | None
     received: int
-    # Sessions in which it served for a roll: the first since it was brought to the table, and the last of all.
+    # Sessions in which it served for a roll: the first since it was brought to the table, the last of all, and the one
+    # before that.
     first_session: int | None = None
     last_session: int | None = None
+    previous_session: int | None = None
     # Dice that were found only after the series in which they left the table; empty again when the set leaves it.
     found_late: list[str] = field(default_factory=list)
     last_count: int | None = None
@@ -89,48 +90,6 @@ class DestroyedSet:
 
 
 @dataclass
-class Opening:
-    """An opening of the reserve that is not over, or waits for its reason."""
-
-    seq: int
-    shooter: str | None
-    roll_number: int
-    point: int | None
-    closed: int | None = None
-    reason: str | None = None
-    # A deed that moved dice gave the reason; otherwise a deed that moves some while the lid is open gives its own.
-    moved: bool = False
-    # The alert was raised: only a supervisor's explanation ends it.
-    late: bool = False
-    # Who was on duty when it was opened, as far as it is known.
-    duty: list[str] = field(default_factory=list)
-    # A roll was entered while the lid was open.
-    during_roll: bool = False
-    # Openings after this one that were counted in, beyond OPENINGS_MAX: how many, and the seq of the last.
-    further: int = 0
-    through: int | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Whether it needs a reason from someone."""
-        return self.reason is None or self.late
-
-
-@dataclass
-class ShutChange:
-    """Slots that changed without an opening of the lid: from the event `event` to `last`, so many `changes`."""
-
-    event: int
-    last: int
-    changes: int
-    # The places that held a die before the first and after the last.
-    before: list[int]
-    after: list[int]
-    # Seen at a start: it was so when the slots could be read again.
-    initial: bool
-
-
-@dataclass
 class DiceState:
     """The whole state. Read it freely; only `take` changes it."""
 
@@ -146,6 +105,8 @@ class DiceState:
     settling: int | None = None
     settling_reserve: int = 0
     settling_opening: Opening | None = None
+    # And whether the slots could not be seen then: what is found otherwise when they are seen again may belong to it.
+    settling_unread: bool = False
     # How many more dice were in the slots than in the log's reserve when they had settled last.
     surplus: int = 0
     # A change under a shut lid that may still turn out to belong to an opening, and those that an alert tells of.
@@ -172,6 +133,7 @@ class DiceState:
     opening_session: int | None = None
     # The last session in which an alert said that dice roll without an opening count.
     uncounted_session: int | None = None
+    game: GameMemory = field(default_factory=GameMemory)
     # The session of the last count of a set at the table, and the seq of its last opening, closing and check count.
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -191,9 +153,11 @@ class DiceState:
         return last if last is not None and last.closed is None else None
 
     def current_opening(self) -> Opening | None:
-        """The opening that what is done now belongs to: the one that is not over, or the last that has no reason."""
+        """The opening that what is done now belongs to: the one that goes on, or the last, while it has no reason."""
         last = self.openings[-1] if self.openings else None
-        return last if last is not None and (last.closed is None or last.reason is None) else None
+        if last is None or last.closed is None:
+            return last
+        return None if last.over or last.reason is not None else last
 
     def counted_for(self, opening: Opening) -> bool:
         """Whether the last count of a set at the table belongs to this opening, or came after its closing."""
@@ -228,6 +192,9 @@ class DiceState:
     def take(self, kind: str, data: Mapping[str, Any], seq: int) -> None:
         """Apply an event. ValueError: `kind` is none of the dice log's."""
         match kind:
+            case "started" | "recording_resumed":
+                for one in self.openings:
+                    one.starts += 1
             case "reserve_opened":
                 self._opened(data, seq)
             case "reserve_closed":
@@ -238,13 +205,29 @@ class DiceState:
                 self._slots(data, seq)
             case "table_opened":
                 self.session += 1
+                self.game.opened()
+                self._end_openings()
+                for waiting in self.openings:
+                    # Those who open the table now cannot say why.
+                    waiting.late |= waiting.over and waiting.while_closed
+            case "table_closed":
+                self.game.closed(data, self.session)
+                if data.get("reserve_open") and (opening := self.open_opening()) is not None:
+                    opening.while_closed = True
+            case "no_more_bets":
+                self.game.throwing = True
+                if (opening := self.open_opening()) is not None:
+                    opening.during_roll = True
+            case "no_roll":
+                self.game.no_roll(data, seq)
+                if self.game.off_table and (opening := self.open_opening()) is not None:
+                    opening.off_table = True
             case "roll":
-                self._rolled()
+                self._rolled(data, seq)
             case "alert_raised":
                 self._alerted(data)
             case "alert_acknowledged":
-                if self.shut_alert is not None and data["alert"] == f"slots_changed_shut:{self.shut_alert.event}":
-                    self.shut_alert = None
+                self._acknowledged(data["alert"])
             case "reserve_explained":
                 self._explained(data)
             case "dice_duty":
@@ -256,6 +239,7 @@ class DiceState:
             case "void_dice":
                 self._of_dice(kind, data, seq)
                 self.last_void_throw = data["no_roll"]
+                self.game.named(data["no_roll"])
             case _:
                 raise ValueError(f"{kind} is no event of the dice log")
 
@@ -273,28 +257,46 @@ class DiceState:
                 self.openings[-1].further += 1
                 self.openings[-1].through = seq
                 self.openings[-1].closed = self.openings[-1].reason = None
+                self.openings[-1].over = False
+                self.openings[-1].told = []
+                self.openings[-1].starts = 0
             opening = self.openings[-1]
+            # Journals of earlier versions do not say how the table was.
+            opening.while_closed |= not data.get("table_open", True)
+            opening.during_roll |= self.game.throwing
+            opening.off_table |= self.game.off_table
             duty = () if self.duty is None else (self.duty["boxman"], self.duty["witness"])
             opening.duty = list(dict.fromkeys([*opening.duty, *duty]))[:DUTY_MAX]
             self.last_opening = {"seq": opening.seq, "reason": None}
         self.reserve_open = True
         self.settling = self.settling_opening = self.shut_change = None
 
-    def _rolled(self) -> None:
+    def _end_openings(self) -> None:
+        for opening in self.openings:
+            opening.over |= opening.closed is not None
+
+    def _rolled(self, data: Mapping[str, Any], seq: int) -> None:
         opening = self.open_opening()
         if opening is not None:
             opening.during_roll = True
         else:
             self.last_opening = None
+        self._end_openings()
+        self.game.rolled(data)
         self.rolled_unknown = bool(self.at(*AT_TABLE)) and not self.pair_in_play()
         thrown = {name for name, _ in self.at("play")}
         if thrown and self.session not in self.played:
             self.played = [*self.played, self.session][-2:]
         # Where no die is in play by the log, those that might be are taken to have served.
-        for name in thrown or {name for name, _ in self.at(*SERVING)}:
+        again: dict[str, int] = {}
+        for name in sorted(thrown or {name for name, _ in self.at(*SERVING)}):
             served = self.sets[name]
+            if served.last_session is not None and served.last_session != self.session:
+                again[name] = served.previous_session = served.last_session
             served.last_session = self.session
             served.first_session = served.first_session or self.session
+        if again:
+            self.game.reused = ReusedRoll(seq, self.session, again)
         for _, there in self.sets_at_table():
             # Not a closing count, if the game goes on.
             there.closing_session = None
@@ -304,6 +306,7 @@ class DiceState:
         if self.reserve_open is not False:
             self.settling, self.settling_reserve = seq, len(self.at("reserve"))
             self.settling_opening = None
+            self.settling_unread = False
         if opening is not None:
             opening.closed = seq
             if not opening.waits:
@@ -313,6 +316,9 @@ class DiceState:
 
     def _settled(self, data: Mapping[str, Any]) -> None:
         """What lies in the slots after a closing; what was said before it, and does not fit, is asked anew."""
+        if data.get("unread"):
+            self.settling_unread = True
+            return
         self.surplus = data["surplus"]
         opening = self.settling_opening
         self.settling = self.settling_opening = None
@@ -330,13 +336,13 @@ class DiceState:
         if before is None or before == self.slots or self.reserve_open is not False:
             return
         # Shut a moment ago, a die's place may settle after the lid; at a start that is over.
-        if self.settling is not None and not data["initial"]:
+        if self.settling is not None and (self.settling_unread or not data["initial"]):
             return
-        self.shut_change = _added(self.shut_change, ShutChange(seq, seq, 1, before, self.slots, data["initial"]))
+        self.shut_change = added(self.shut_change, ShutChange(seq, seq, 1, before, self.slots, data["initial"]))
 
     def shut_changes(self) -> ShutChange | None:
         """The changes under a shut lid of which an alert is to tell: those that it tells of, and those since."""
-        return None if self.shut_change is None else _added(self.shut_alert, self.shut_change)
+        return None if self.shut_change is None else added(self.shut_alert, self.shut_change)
 
     def _alerted(self, data: Mapping[str, Any]) -> None:
         alert: str = data["alert"]
@@ -344,8 +350,20 @@ class DiceState:
             self.uncounted_session = data["detail"]["session"]
         elif alert.startswith("slots_changed_shut:"):
             self.shut_alert, self.shut_change = ShutChange(**data["detail"]), None
+        family, _, about = alert.partition(":")
+        self.game.told(family, about)
         for opening in self.openings:
-            opening.late |= alert == f"reserve_unexplained:{opening.seq}"
+            if about == str(opening.seq):
+                opening.late |= family == "reserve_unexplained"
+                if family in ("reserve_open_during_roll", "reserve_open_while_closed"):
+                    opening.told.append(family)
+
+    def _acknowledged(self, alert: str) -> None:
+        if self.shut_alert is not None and alert == f"slots_changed_shut:{self.shut_alert.event}":
+            self.shut_alert = None
+        family, _, about = alert.partition(":")
+        if family == "dice_not_named":
+            self.game.named(int(about))
 
     def _explained(self, data: Mapping[str, Any]) -> None:
         for opening in self.openings:
@@ -404,6 +422,7 @@ class DiceState:
             dice_set.difference = {said["die"]: said["seen"] for said in data["difference"] if said["log"] is not None}
             if data["count"] == "closing":
                 dice_set.closing_session = session
+                self.game.counted(session, data["set"])
             if at_table:
                 self._counted(data, seq)
         if data["action"] in ("swap", "change") or any(move["to"] == "play" for move in data["moves"]):
@@ -459,22 +478,10 @@ class DiceState:
     def _explain_by_deed(self, data: Mapping[str, Any]) -> None:
         for opening in self.openings:
             new = opening.reason is None or "instead_of" in data
+            # Why it was opened while nobody played is to be said, or to be seen in what was taken or brought.
+            new = new and (bool(data["moves"]) or not opening.while_closed)
             if opening.seq == data["opening"] and data["reason"] is not None and new:
                 opening.reason = data["reason"]
                 opening.moved = bool(data["moves"])
                 self._note_reason(opening)
         self._drop_explained()
-
-
-def _added(first: ShutChange | None, then: ShutChange) -> ShutChange:
-    """One change after another, as one."""
-    if first is None:
-        return then
-    return ShutChange(
-        event=first.event,
-        last=then.last,
-        changes=first.changes + then.changes,
-        before=first.before,
-        after=then.after,
-        initial=first.initial or then.initial,
-    )

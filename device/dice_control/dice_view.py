@@ -21,7 +21,8 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
 
     `needs` of a set is what it lacks for use in this session, each with its article; a reason's `allowed` is whether a
     change of dice for it is allowed now. `difference` of a set: where its `last_count` saw the dice that are elsewhere
-    by the log (None: nowhere). `duty_before` are the two of an earlier session, where nobody is on duty in this one.
+    by the log (None: nowhere). `supervisors_listed`: whether a supervisor must be one of `supervisors`.
+    `duty_before` are the two of an earlier session, where nobody is on duty in this one.
     """
     rules = context.rules
     shown, further = _shown(state)
@@ -38,6 +39,8 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
             "instruments": list(rules.inspection.instruments),
             "edge_hundredths_mm": None if rules.edge is None else asdict(rules.edge),
         },
+        "supervisors_listed": context.supervisors is not None,
+        "supervisors": list(context.supervisors or ()),
         "duty": None if boxman is None else {"boxman": boxman, "witness": on_duty(state, context, "witness")},
         "duty_before": _duty_before(state) if boxman is None else None,
         "sets": [_set(rules, state, name, context) for name in shown],
@@ -75,7 +78,7 @@ def _set(rules: DiceRules, state: DiceState, name: str, context: Context) -> dic
     dice_set = state.sets[name]
     at_hand = dice_set.at("store", "reserve", "play", "offered", "inspection")
     needs = list(judge.set_unfit(rules, state, name, dice_set, coming_session(context), len(at_hand)))
-    needs += judge.not_inspected(rules, name, dice_set, at_hand)
+    needs += judge.not_inspected(rules, name, dice_set, at_hand, used=False)
     return {
         "set": name,
         "maker": dice_set.maker,

@@ -136,10 +136,10 @@ def void_throw(state: DiceState, parts: Mapping[str, Any], context: Context) -> 
 
 
 def found(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """A die that lay on the floor or was missing is there again."""
+    """A die that lay on the floor, was missing or written off is there again."""
     name, dice_set = find_set(state, parts)
     die, to = parts["die"], parts.get("to", "inspection")
-    check_dice(state, name, [die], ("floor", "missing"))
+    check_dice(state, name, [die], LOST)
     check_in_play(state, name, {die: to})
     broken = list(judge.back_after_end(name, dice_set, [die]))
     if to != "inspection":
@@ -150,12 +150,14 @@ def found(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
 
 
 def missing(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """Dice were looked for and not found."""
+    """Dice were looked for and not found: on the floor, where they fell, or where the log has them."""
     name, dice_set = find_set(state, parts)
     check_dice(state, name, parts["dice"], LOOKED_FOR)
     targets = dict.fromkeys(parts["dice"], "missing")
     broken = list(judge.back_after_end(name, dice_set, parts["dice"]))
-    return "dice_moved", against(_moved("missing", state, name, parts, context, "die_off_table", targets), broken)
+    fallen = all(dice_set.dice[die].place == "floor" for die in parts["dice"])
+    reason = "die_off_table" if fallen else "count"
+    return "dice_moved", against(_moved("missing", state, name, parts, context, reason, targets), broken)
 
 
 def correction(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:

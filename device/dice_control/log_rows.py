@@ -51,8 +51,9 @@ class Unwatched:
     """A stretch in which the reserve, or part of it, could not be watched.
 
     `cause`: input (it could not be read), stuck (it could not be right), node (the I/O node was away), stopped or
-    cut_off (the program was not running). `inputs` are those concerned: "lid", "slot_1" ...; none: all. What was seen
-    first afterwards is in `lid_open_after` and `slots_after`, as far as it was seen at all.
+    cut_off (the program was not running), not_recorded (the disk was full). `inputs` are those concerned: "lid",
+    "slot_1" ...; none: all. What was seen first afterwards is in `lid_open_after` and `slots_after`, as far as it was
+    seen at all.
     """
 
     cause: str
@@ -101,6 +102,8 @@ class LogRow:
     # The rule set of a table that was opened; of what was done with dice, the rules it was judged by.
     rules: str | None = None
     against_rule: tuple[Mapping[str, Any], ...] = ()
+    # Of a count: where it saw which dice, and how that differs from the log.
+    seen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     difference: tuple[Mapping[str, Any], ...] = ()
     # Of a set that was received.
     facts: SetFacts | None = None
@@ -119,10 +122,16 @@ class LogRow:
     counted_by: str | None = None
     alert: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
-    # Of an alert: the row that it is about.
+    # Of an alert: the row that it is about; whether only a name ends it; the rows in which it was noted, was over, and
+    # was raised again while it stood; and of one that a set must go, how often that set rolled all the same.
     about: "LogRow | None" = None
+    latched: bool = False
+    noted: "LogRow | None" = None
+    over: "LogRow | None" = None
+    again: "LogRow | None" = None
+    rolls_while: int = 0
     text: str | None = None
-    # Of what is no change but the first sight of the lid or the slots: why it is (start, input or node).
+    # Of what is no change but the first sight of the lid or the slots: why it is (start, input, node or not_recorded).
     first_since: str | None = None
     # Of an opening and its closing: for how long it was open.
     open_ms: int | None = None
@@ -146,6 +155,20 @@ class LogRow:
         """The alert's name without what it is about."""
         return None if self.alert is None else self.alert.partition(":")[0]
 
+    @property
+    def last_raised(self) -> "LogRow":
+        """Of an alert that was raised again while it stood: the last of these rows."""
+        row = self
+        while row.again is not None:
+            row = row.again
+        return row
+
+    @property
+    def is_settled(self) -> bool:
+        """Of an alert that was raised: whether it is over, or where only a name ends it, was noted."""
+        last = self.last_raised
+        return last.over is not None or (last.latched and last.noted is not None)
+
 
 @dataclass
 class Opening:
@@ -163,6 +186,8 @@ class Opening:
     explained_as: str | None = None
     explained_by: str | None = None
     explained_seq: int | None = None
+    # The deed that explained it, which says who asked for it.
+    deed: LogRow | None = None
     # The explanation came while the lid was open: for how long it stayed open then, what was done before it was shut,
     # or for it afterwards, and which slots held a die then and at the end.
     explained_open: bool = False
@@ -172,8 +197,9 @@ class Opening:
     slots_at_end: tuple[int, ...] | None = None
     # A reason given while it was open lapsed, because the slots contradicted it.
     asked_anew: bool = False
-    # The alert was raised before it was explained.
+    # The alert was raised before it was explained, or that it was open for too long.
     late: bool = False
+    left_open: bool = False
 
     @property
     def is_explained(self) -> bool:

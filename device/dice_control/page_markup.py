@@ -118,6 +118,7 @@ h1 { font-size: 17pt; line-height: 1.15; margin: 0 0 .5rem; padding-bottom: .3re
 h2 { font-size: 11.5pt; margin: 1rem 0 .2rem; break-after: avoid; }
 h3 { font-size: 10pt; margin: .6rem 0 .1rem; break-after: avoid; }
 p { margin: .25rem 0; }
+p.notice, div.notice { margin: .3rem 0 .6rem; }
 dl { display: flex; flex-wrap: wrap; gap: .1rem 1.6rem; margin: 0 0 .6rem; }
 dl div { display: flex; flex-wrap: wrap; gap: 0 .4rem; }
 dt { font-weight: bold; }
@@ -127,6 +128,11 @@ ul { margin: 0; padding-left: 1.2rem; }
 table { width: 100%; border-collapse: collapse; border-top: 1.5pt solid #000; margin: .2rem 0 .5rem; }
 thead { display: table-header-group; }
 tr { break-inside: avoid; border-bottom: .5pt solid #888; }
+/* No row of a table stands alone on a sheet, and none without the foot that explains it. */
+tbody tr:first-child { break-after: avoid; }
+tbody tr:last-child { break-before: avoid; }
+tfoot { display: table-row-group; }
+tfoot tr { break-before: avoid; }
 thead tr { border-bottom: 1pt solid #000; }
 th, td { text-align: left; vertical-align: top; padding: .14rem .7rem .14rem 0; }
 td:last-child, th:last-child { padding-right: 0; }

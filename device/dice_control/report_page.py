@@ -6,13 +6,14 @@ from html import escape
 
 from device.dice_control import page_markup as markup
 from device.dice_control.alert_texts import alert_text
-from device.dice_control.day_report import DayReport, SetDay
+from device.dice_control.day_report import DayReport
 from device.dice_control.dice_history import History
 from device.dice_control.log_rows import LogRow, Opening
+from device.dice_control.report_sections import Field, Section, sections
 from device.dice_control.report_texts import (
     ACCOUNT,
+    articles_text,
     balance_text,
-    changes_text,
     day_text,
     fairness_plots,
     fairness_text,
@@ -20,7 +21,6 @@ from device.dice_control.report_texts import (
     headline_text,
     hours_text,
     openings_by_seq,
-    openings_text,
     over_24_hours_text,
     rules_now,
     rules_of_day,
@@ -39,18 +39,18 @@ from device.dice_control.row_texts import (
     difference_text,
     ends_of,
     explanation_text,
-    facts_text,
-    inspection_texts,
     lasted_text,
     moment_text,
     note_text,
     open_text,
     opening_marks,
+    outcome_text,
     reason_text,
-    rule_texts,
     seen_after_text,
     time_text,
 )
+from device.dice_control.set_account import SetDay
+from device.dice_control.status_texts import places_text, status_facts, unexplained_texts
 
 # Columns of sets in one table of the account: what fits on the width of A4.
 SETS_IN_TABLE = 6
@@ -84,21 +84,36 @@ def log_page(found: History, rows: Sequence[LogRow], period: str, words: Words, 
         else markup.paragraph(words("no_rows"))
     )
     facts = [(words("period"), period)]
-    return markup.page("log", found, rules_now(found, words), facts, _clocks(rows, words) + content, words, across=True)
+    content = _clocks(rows, words) + content + _articles(found, rows, words)
+    return markup.page("log", found, rules_now(found, words), facts, content, words, across=True)
 
 
-def status_page(found: History, places: Sequence[tuple[str, str, str]], words: Words, zone: tzinfo | None) -> str:
-    """Where every die is now: `places` are (set, facts about it, where its dice are)."""
-    rows = "".join(markup.cells(map(escape, place)) for place in places)
-    parts = [
-        markup.table(("set", "dice", "where"), rows, words, "status") if places else markup.paragraph(words("no_sets"))
-    ]
-    if found.alerts:
-        parts.append(f"<h2>{escape(words('standing_alerts'))}</h2>\n")
-        parts += [markup.paragraph(alert_text(row, words)) for row in found.standing.values()]
+def status_page(found: History, words: Words, zone: tzinfo | None) -> str:
+    """Where every die is now, what stands, and who is on duty."""
+    places = places_text(found, words)
+    rows = "".join(markup.cells(map(escape, (place.name, place.facts, place.where, place.states))) for place in places)
+    columns = ("set", "dice", "where", "state")
+    parts = [markup.table(columns, rows, words, "status") if places else markup.paragraph(words("no_sets"))]
+    parts += [markup.paragraph(said) for said in unexplained_texts(found, words)]
+    standing = list(found.standing.values())
+    if standing:
+        alerts = "".join(
+            markup.cells(
+                (
+                    _time(row, zone),
+                    markup.unbroken(str(row.seq)),
+                    escape(alert_text(row, words)),
+                    escape(outcome_text(row, words, zone)),
+                )
+            )
+            for row in standing
+        )
+        foot = clock_marks_text(standing, words)
+        table = markup.table(("time", "event", "alert", "outcome"), alerts, words, foot=foot)
+        parts.append(markup.section(words("alerts"), table))
     parts.append(_fairness(found, sorted(found.rolls), found.rolls_of_no_set, words))
-    when = "" if found.last_at is None else moment_text(found.last_at, zone)
-    facts = [(words("time"), when)]
+    parts.append(_articles(found, standing, words))
+    facts = status_facts(found, words, zone)
     return markup.page("status", found, rules_now(found, words), facts, "".join(parts), words, across=False)
 
 
@@ -111,14 +126,10 @@ def report_page(found: History, report: DayReport, words: Words, zone: tzinfo | 
         _clocks(report.rows, words),
         "" if report.rows or report.unknown_rolls else markup.paragraph(words("no_events")),
         _account(report, words),
-        _deliveries(found, report, words, zone),
-        _inspections(report, words, zone),
-        _counts(report, words, zone),
-        _openings(report, words, zone),
+        *(_section(section, words, zone) for section in sections(found, report, words, zone)),
         _unwatched(report, words, zone),
-        _changes(report, words, zone),
-        _void_throws(report, words, zone),
         _fairness(found, [day.name for day in report.sets if day.name in found.rolls], report.unknown_rolls, words),
+        _articles(found, report.rows, words),
     ]
     said = day_text(report, words)
     first = (markup.paragraph(said) if report.is_over else markup.notice(said)) + _headline(report, words)
@@ -172,86 +183,8 @@ def _account_table(accounts: Sequence[SetDay], words: Words) -> str:
     return f'<table class="account">\n{"".join(rows)}</table>\n'
 
 
-def _deliveries(found: History, report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    rows = "".join(
-        markup.cells(
-            (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                _what(row, words),
-                escape("" if row.set_name not in found.sets else facts_text(found.sets[row.set_name], words)),
-                escape(", ".join(row.dice)),
-                escape(row.done_by or ""),
-                escape(row.seen_by or ""),
-            )
-        )
-        for row in report.deliveries
-    )
-    columns = ("time", "event", "what", "set_is", "dice", "done_by", "seen_by")
-    return _list("deliveries", columns, rows, report.deliveries, words)
-
-
-def _inspections(report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    rows = "".join(
-        markup.cells(
-            (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                escape(row.set_name or ""),
-                escape(", ".join(row.dice)),
-                "<br>".join(map(escape, (*inspection_texts(row, words), row.text or ""))),
-                escape(row.done_by or ""),
-                escape(row.seen_by or ""),
-            )
-        )
-        for row in report.inspections
-    )
-    columns = ("time", "event", "set", "dice", "result", "done_by", "seen_by")
-    return _list("inspections", columns, rows, report.inspections, words)
-
-
-def _counts(report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    rows = "".join(
-        markup.cells(
-            (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                escape(words.of("what", row.what)),
-                escape(row.set_name or ""),
-                markup.strong(difference_text(row, words)) if row.difference else escape(words("agrees")),
-                escape(row.done_by or ""),
-                escape(row.seen_by or ""),
-            )
-        )
-        for row in report.counts
-    )
-    columns = ("time", "event", "what", "set", "difference", "done_by", "seen_by")
-    return _list("counts", columns, rows, report.counts, words)
-
-
-def _openings(report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    rows = "".join(
-        markup.cells(
-            (
-                _time(opening.row, zone),
-                markup.unbroken(str(opening.row.seq)),
-                _roll(opening.row),
-                _point(opening.row),
-                escape(opening.row.shooter or ""),
-                escape(open_text(opening.row, opening, words)),
-                _explanation(opening, words),
-            )
-        )
-        for opening in report.openings
-    )
-    columns = ("time", "event", "roll", "point", "shooter", "open_for", "reason")
-    foot = clock_marks_text([opening.row for opening in report.openings], words)
-    table = markup.table(columns, rows, words, foot=foot) if rows else ""
-    return markup.section(words("openings"), markup.paragraph(openings_text(report, words)) + table)
-
-
 def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    """Stretches in which nobody watched the reserve, and changes that nobody saw."""
+    """Stretches in which nobody watched the reserve."""
     rows = "".join(
         markup.cells(
             (
@@ -268,86 +201,36 @@ def _unwatched(report: DayReport, words: Words, zone: tzinfo | None) -> str:
     )
     foot = clock_marks_text(ends_of(report.unwatched), words)
     table = markup.table(("began", "ended", "lasted", "cause", "seen_after"), rows, words, foot=foot) if rows else ""
-    said = "".join(
-        markup.cells(
-            (_time(row, zone), markup.unbroken(str(row.seq)), _what(row, words), escape(note_text(row, words)))
-        )
-        for row in report.unseen
-    )
-    if said:
-        foot = clock_marks_text(report.unseen, words)
-        unseen = markup.table(("time", "event", "what", "note"), said, words, foot=foot)
-        table += f"<h3>{escape(words('unseen'))}</h3>\n{unseen}"
     return markup.section(words("unwatched"), table or markup.paragraph(words("none")))
 
 
-def _changes(report: DayReport, words: Words, zone: tzinfo | None) -> str:
+def _section(section: Section, words: Words, zone: tzinfo | None) -> str:
+    """A section's table, and what sums it up."""
     rows = "".join(
         markup.cells(
             (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                _what(row, words),
-                escape(dice_text(row, words)),
-                escape(reason_text(row, words)),
-                escape(asked_text(row, words)),
-                escape(row.done_by or ""),
-                escape(row.seen_by or ""),
+                _time(line.row, zone),
+                markup.unbroken(str(line.row.seq)),
+                *(() if section.alike else (_what(line.row, words),)),
+                *map(_field, line.fields),
             )
         )
-        for row in report.changes
+        for line in section.lines
     )
-    columns = ("time", "event", "what", "dice", "reason", "asked_by", "done_by", "seen_by")
-    foot = clock_marks_text(report.changes, words)
-    parts = [
-        markup.paragraph(changes_text(report, words)),
-        markup.table(columns, rows, words, foot=foot) if rows else "",
-    ]
-    broken = "".join(
-        markup.cells(
-            (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                _what(row, words),
-                "<br>".join(map(escape, rule_texts(row, words))),
-            )
-        )
-        for row in report.against_rule
-    )
-    if broken:
-        foot = clock_marks_text(report.against_rule, words)
-        table = markup.table(("time", "event", "what", "against_rule"), broken, words, foot=foot)
-        parts.append(f"<h3>{escape(words('broken_rules'))}</h3>\n{table}")
-    return markup.section(words("changes"), "".join(parts))
+    content = markup.paragraph(section.said) if section.said is not None else ""
+    if rows:
+        columns = ("time", "event", *(() if section.alike else ("what",)), *section.columns)
+        content += markup.table(columns, rows, words, foot=clock_marks_text([one.row for one in section.lines], words))
+    return markup.section(words(section.title), content or markup.paragraph(words("none")))
 
 
-def _void_throws(report: DayReport, words: Words, zone: tzinfo | None) -> str:
-    rows = "".join(
-        markup.cells(
-            (
-                _time(row, zone),
-                markup.unbroken(str(row.seq)),
-                _roll(row),
-                escape(row.shooter or ""),
-                escape(reason_text(row, words)),
-                escape(row.set_name or ""),
-                escape(dice_text(row, words)),
-            )
-        )
-        for row in report.void_throws
-    )
-    columns = ("time", "event", "roll", "shooter", "reason", "set", "dice")
-    return _list("void_throws", columns, rows, report.void_throws, words)
+def _field(field: Field) -> str:
+    return "<br>".join(markup.strong(part) if field.grave else escape(part) for part in field.parts)
 
 
-def _list(title: str, columns: Sequence[str], cells: str, rows: Sequence[LogRow], words: Words) -> str:
-    """A section of nothing but a table of rows."""
-    table = (
-        markup.table(columns, cells, words, foot=clock_marks_text(rows, words))
-        if rows
-        else markup.paragraph(words("none"))
-    )
-    return markup.section(words(title), table)
+def _articles(found: History, rows: Sequence[LogRow], words: Words) -> str:
+    cited = articles_text(found, rows, words)
+    return markup.section(words("articles"), "".join(map(markup.paragraph, cited))) if cited else ""
 
 
 def _fairness(found: History, names: Sequence[str], unknown_rolls: int, words: Words) -> str:

@@ -18,7 +18,7 @@ from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.fairness import FACES, TOTALS, Comparison, compare_faces, compare_totals
 from device.dice_control.report_kinds import FAIRNESS, KINDS, REPORT, STATUS
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_texts import fairness_text, places_text
+from device.dice_control.report_texts import fairness_text
 from device.dice_control.report_words import LANGUAGES, Words, language_of
 from device.dice_control.row_texts import moment_text
 from device.journal import JournalError, JournalReader
@@ -63,7 +63,7 @@ def made(kind: str, found: History, day: date | None, language: str | None) -> s
     if kind == FAIRNESS:
         return json.dumps(fairness_view(found, words))
     if kind == STATUS:
-        return status_page(found, places_text(found, words), words, None)
+        return status_page(found, words, None)
     if day is None:
         return log_page(found, found.rows, words("whole_journal"), words, None)
     chosen = gaming_day(day)

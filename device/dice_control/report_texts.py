@@ -1,11 +1,13 @@
 """Accounts and judgements of the dice reports in words: what text, CSV and page have in common."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from device.dice_control.day_report import DayReport, Difference, SetDay
+from device.dice_control import dice_rules
+from device.dice_control.alert_texts import article_text, articles_of, short_article
+from device.dice_control.day_report import DayReport
 from device.dice_control.dice_history import History
-from device.dice_control.dice_state import PLACES
+from device.dice_control.event_moments import Moment
 from device.dice_control.fairness import (
     FACES,
     ROLLS_PER_LOOK,
@@ -16,12 +18,13 @@ from device.dice_control.fairness import (
     compare_totals,
 )
 from device.dice_control.fairness_plot import bar_plot
-from device.dice_control.log_rows import Opening, SetFacts
+from device.dice_control.log_rows import LogRow, Opening
 from device.dice_control.report_words import Words
 from device.dice_control.row_texts import difference_text, seqs_text
+from device.dice_control.set_account import WRITTEN_OFF, Difference, SetDay
 
 # Who signs a day's account.
-SIGNERS = ("boxman", "supervisor", "inspector")
+SIGNERS = ("boxman", "witness", "supervisor", "inspector")
 
 
 def journal_text(found: History, words: Words) -> str:
@@ -52,7 +55,8 @@ ACCOUNT: Sequence[tuple[str, Sequence[tuple[str, _Figure]]]] = (
             ("account.in_play", lambda day: day.end["play"]),
             ("account.in_reserve", lambda day: day.end["reserve"]),
             ("account.elsewhere", lambda day: day.elsewhere_at_table),
-            ("account.in_missing", lambda day: day.end["missing"]),
+            ("account.in_missing", lambda day: day.missed_at_end),
+            ("account.in_written_off", lambda day: day.end[WRITTEN_OFF]),
             ("account.in_withdrawn", lambda day: day.end["withdrawn"]),
             ("account.in_cancelled", lambda day: day.end["cancelled"]),
         ),
@@ -64,8 +68,10 @@ ACCOUNT: Sequence[tuple[str, Sequence[tuple[str, _Figure]]]] = (
             ("account.returned", lambda day: day.returned),
             ("account.withdrawn", lambda day: day.into("withdrawn")),
             ("account.cancelled", lambda day: day.into("cancelled")),
-            ("account.missing", lambda day: day.into("missing")),
-            ("account.found", lambda day: day.out_of("missing")),
+            ("account.fell", lambda day: day.into("floor")),
+            ("account.missing", lambda day: day.went_missing),
+            ("account.written_off", lambda day: day.into(WRITTEN_OFF)),
+            ("account.found", lambda day: day.found),
         ),
     ),
 )
@@ -106,7 +112,9 @@ def findings_text(report: DayReport, words: Words) -> list[str]:
         found += balance_text(report, words)
     for dice_set in report.sets:
         found += [
-            words(f"finding.{place}", set=dice_set.name, dice=", ".join(dice)) for place, dice in dice_set.lost.items()
+            words(f"finding.{place}", set=dice_set.name, dice=", ".join(dice))
+            for place, dice in (*dice_set.lost.items(), (WRITTEN_OFF, dice_set.written_off))
+            if dice
         ]
     for row in report.counts_differing:
         said = difference_text(row, words)
@@ -117,7 +125,30 @@ def findings_text(report: DayReport, words: Words) -> list[str]:
     for key, rows in (("unexplained", unexplained), ("slots", shut), ("broken", report.against_rule)):
         if rows:
             found.append(words.counted(f"finding.{key}", len(rows), seqs=seqs_text([row.seq for row in rows])))
+    for key, seqs in _not_right(report):
+        if seqs:
+            what = words(f"not_right.{key}")
+            found.append(words.counted("finding.events", len(seqs), what=what, seqs=seqs_text(seqs)))
     return found
+
+
+def _not_right(report: DayReport) -> list[tuple[str, list[int]]]:
+    """What was alarmed on the day and is not told by dice, counts, openings without a reason, and broken rules."""
+    rows: dict[str, Sequence[LogRow | Moment]] = {
+        "not_recorded": [stretch.began for stretch in report.not_recorded],
+        "explained_late": [opening.row for opening in report.explained_late],
+    }
+    for mark in ("during_roll", "while_closed", "left_open"):
+        rows[mark] = [opening.row for opening in report.openings if getattr(opening, mark)]
+    rows |= {
+        "slots_disagree": report.alerted("slots_disagree"),
+        "not_named": report.not_named,
+        "no_opening_count": report.alerted("no_opening_count"),
+        "no_closing_count": report.without_closing_count,
+        "set_must_go": report.set_must_go,
+        "alerts_open": report.alerts_open,
+    }
+    return [(key, [row.seq for row in found]) for key, found in rows.items()]
 
 
 def headline_text(report: DayReport, words: Words) -> str | None:
@@ -237,24 +268,20 @@ def fairness_plots(count: RollCount, words: Words) -> tuple[str, str]:
     )
 
 
-def places_text(found: History, words: Words) -> list[tuple[str, str, str]]:
-    """Of each set: its name, facts about it, and where its dice are."""
-    return [(name, _facts(facts, words), _where(found.places[name], words)) for name, facts in found.sets.items()]
-
-
-def _facts(facts: SetFacts, words: Words) -> str:
-    said = words("set_facts", number=len(facts.dice), maker=facts.maker, colour=facts.colour)
-    return said if facts.house_mark is None else f"{said}, {words('house_mark', mark=facts.house_mark)}"
-
-
-def _where(places: Mapping[str, str], words: Words) -> str:
-    return "; ".join(
-        f"{words.of('place', place)}: {', '.join(dice)}"
-        for place in PLACES
-        if (dice := [die for die, at in places.items() if at == place])
-    )
-
-
 def openings_by_seq(found: History) -> dict[int, Opening]:
     """The openings of the reserve by their event."""
     return {opening.row.seq: opening for opening in found.openings}
+
+
+def articles_text(found: History, rows: Sequence[LogRow], words: Words) -> list[str]:
+    """What the rows cite: each regulation with its source, and each article in full where a row has it short."""
+    cited: dict[str, None] = {}
+    for row in rows:
+        articles = list(articles_of(row))
+        rules = row.rules or row.detail.get("rules") or found.dice_rules
+        if articles and rules in dice_rules.NAMES:
+            cited[f"{rules}: {dice_rules.load(rules).source}"] = None
+    for article in dict.fromkeys(article for row in rows for article in articles_of(row)):
+        if (short := short_article(article)) != article:
+            cited[f"{article_text(short, words)}: {article_text(article, words)}"] = None
+    return list(cited)

@@ -5,15 +5,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from device.condition import Condition
+from device.dice_control import rule_judgement as judge
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import DiceLog
-from device.dice_control.dice_state import LOST, SERVING, DiceSet, DiceState, Opening, ShutChange
+from device.dice_control.dice_state import LOST, SERVING, DiceSet, DiceState
+from device.dice_control.event_alerts import sets_said
+from device.dice_control.reserve_openings import Opening, ShutChange
 from device.dice_control.rule_judgement import dice_number, named
 
 # Within this time, in milliseconds, the decoders have settled and told of both: how the lid is and what lies in the
 # slots (`drivers.wiring`: at most 250 each). A slot that changes so soon after a closing, or so shortly before an
 # opening, belongs to that opening.
 SETTLED_MS = 1_000
+# Whoever lets the terminal start again and again must not put an alert off: an opening that outlives so many starts
+# has no time left.
+STARTS_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,8 @@ class ReserveTimes:
     open_max_ms: int = 60_000
     # A die is put into its slot while the lid is closed.
     slots_ms: int = 5_000
+    # From the table's closing to the closing count.
+    closing_count_ms: int = 120_000
 
 
 def conditions(dice: DiceLog, context: Context, times: ReserveTimes) -> Iterator[Condition]:
@@ -33,15 +41,17 @@ def conditions(dice: DiceLog, context: Context, times: ReserveTimes) -> Iterator
     if state.reserve_open:
         yield from _open(state, context, times)
     for opening in state.openings:
+        yield from _grave(opening, context)
         if opening.closed is not None and opening.waits:
             yield _unexplained(opening, times)
     # Where no set was ever recorded, nobody keeps the log that the slots could contradict.
-    if state.sets and state.slots is not None and not state.reserve_open:
+    if state.sets and state.slots is not None and not state.reserve_open and not context.slots_unseen:
         yield from _slots(state, state.slots, times)
     if not context.lid_unseen and state.reserve_open is False and (changed := state.shut_changes()) is not None:
         yield _changed_shut(changed)
     if state.rolled_unknown and context.table_open:
         yield _not_two_in_play(state)
+    yield from _game(state, context, times)
     for name, dice_set in state.sets.items():
         if dice_set.at(*SERVING, "missing"):
             yield from _set(name, dice_set, context)
@@ -50,16 +60,53 @@ def conditions(dice: DiceLog, context: Context, times: ReserveTimes) -> Iterator
 def _open(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[Condition]:
     opening = state.open_opening()
     seq = opening.seq if opening is not None else None
-    if context.throwing or (opening is not None and opening.during_roll):
-        text = "The dice reserve is open during a roll. Close it, and say why it was opened."
-        yield Condition("reserve_open_during_roll", text, {"opening": seq}, 0, seq)
-    if not context.table_open:
-        text = "The dice reserve is open while the table is closed. Close it, and say why it was opened."
-        yield Condition("reserve_open_while_closed", text, {"opening": seq}, 0, seq)
+    # At a start the lid is first to say that it is open still.
+    at_once = opening is not None and opening.starts >= STARTS_MAX and not context.lid_unseen
+    grace_ms = 0 if at_once else times.open_max_ms
     text = f"The dice reserve is open for more than {times.open_max_ms // 1000} s. Close it."
-    yield Condition(
-        "reserve_left_open", text, {"opening": seq, "open_max_ms": times.open_max_ms}, times.open_max_ms, seq
-    )
+    yield Condition("reserve_left_open", text, {"opening": seq, "open_max_ms": times.open_max_ms}, grace_ms, seq)
+
+
+def _grave(opening: Opening, context: Context) -> Iterator[Condition]:
+    """What has happened with an opening, and is to be known to another person, however short it was."""
+    open_now = opening.closed is None
+    for family, so, when in (
+        ("reserve_open_during_roll", opening.during_roll or (open_now and context.throwing), "during a roll"),
+        (
+            "reserve_open_while_closed",
+            opening.while_closed or (open_now and not context.table_open),
+            "while the table was closed",
+        ),
+    ):
+        if so and family not in opening.told:
+            text = f"The dice reserve was open {when}. Close it, and say why it was opened."
+            yield Condition(f"{family}:{opening.seq}", text, {"opening": opening.seq}, 0, opening.seq, latched=True)
+
+
+def _game(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[Condition]:
+    """What throws and the closing of the table left open."""
+    for throw in state.game.unnamed:
+        text = "A die left the table in a void throw, and nobody said which. Record it, or have a supervisor see to it."
+        grace_ms = 0 if throw.over else times.explain_ms
+        yield Condition(f"dice_not_named:{throw.event}", text, {"event": throw.event}, grace_ms)
+    reused = state.game.reused
+    if reused is not None and reused.session == context.session_number:
+        broken = [
+            wrong
+            for name, last in reused.sets.items()
+            for wrong in judge.reused(context.rules, state, name, last, reused.session)
+        ]
+        if broken:
+            said = " ".join(f"{wrong['text'].removesuffix('.')} ({judge.short(wrong['article'])})." for wrong in broken)
+            text = f"Thrown against {context.rules.name}: {said}"
+            detail = {"event": reused.event, "rules": context.rules.name, "against_rule": broken}
+            yield Condition(f"against_rule:{reused.event}", text, detail, 0, latched=True)
+    for closing in state.game.uncounted:
+        text = f"Session {closing.session} was closed without a closing count of {sets_said(closing.sets)}."
+        detail = {"session": closing.session, "sets": list(closing.sets)}
+        # Once the next session goes on, nobody can tell how the dice lay.
+        grace_ms = 0 if context.table_open else times.closing_count_ms
+        yield Condition(f"no_closing_count:{closing.session}", text, detail, grace_ms, latched=True)
 
 
 def _unexplained(opening: Opening, times: ReserveTimes) -> Condition:
@@ -76,7 +123,7 @@ def _unexplained(opening: Opening, times: ReserveTimes) -> Condition:
             "shooter": opening.shooter,
             "further": opening.further,
         },
-        times.explain_ms,
+        times.explain_ms if opening.starts < STARTS_MAX else 0,
         opening.closed,
     )
 
@@ -106,13 +153,17 @@ def _slots(state: DiceState, slots: list[int], times: ReserveTimes) -> Iterator[
     )
 
 
-def settled_facts(state: DiceState) -> dict[str, Any]:
+def settled_facts(state: DiceState, *, unread: bool = False) -> dict[str, Any]:
     """The data of a `reserve_settled` event: what lies in the slots now that the lid is shut, held against the log.
+
+    `unread`: the slots cannot be seen now, so nothing is held against it until they can.
 
     A reason that was given before the lid was shut is asked anew where more or fewer dice than the log has are there
     now, and it was not so when the slots had settled the last time. What was recorded since the lid was shut is not
     held against it, and may explain the difference.
     """
+    if unread:
+        return {"closed": state.settling, "unread": True, "asked_anew": None}
     slots = state.slots or []
     surplus = len(slots) - len(state.at("reserve"))
     opening = state.settling_opening
@@ -147,9 +198,13 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
     # While the series goes on in which a die left the table, it is looked for and the shooter plays on.
     over = [die for die, said in dice_set.dice.items() if said.left_in not in (None, series)]
     lost = [die for die in over if dice_set.dice[die].place in LOST]
-    missing = sorted({*dice_set.at("missing"), *lost}, key=list(dice_set.dice).index)
+    missing = [
+        die
+        for die, said in dice_set.dice.items()
+        if said.place == "missing" or (die in lost and said.place != "written_off")
+    ]
     if missing:
-        text = f"{named(missing)} of set {name} missing. Search; record what is found."
+        text = f"{named(missing)} of set {name} lost. Search; record what is found."
         yield Condition(f"dice_missing:{name}", text, {"set": name, "dice": missing}, 0)
     if not dice_set.at(*SERVING):
         # It was taken away as a whole; what is lost of it is still to be found.
@@ -160,14 +215,14 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
     if not_back and rules.lost_die.replaces_set:
         text = (
             f"{named(not_back)} of set {name} not found when the series ended: "
-            f"withdraw the set and bring a new one ({rules.lost_die.article})."
+            f"withdraw the set and bring a new one ({judge.short(rules.lost_die.article)})."
         )
         detail: dict[str, Any] = {"set": name, "dice": not_back, "article": rules.lost_die.article}
         yield Condition(f"set_to_replace:{name}", text, detail, 0)
     elif over and at_hand < rules.in_set.minimum:
         text = (
             f"Set {name} has {dice_number(at_hand)} left; the rules ask for {rules.in_set.said()}. "
-            f"Bring another set ({rules.in_set.article})."
+            f"Bring another set ({judge.short(rules.in_set.article)})."
         )
         detail = {"set": name, "dice": over, "at_hand": at_hand}
         detail |= {"asked": rules.in_set.said(), "article": rules.in_set.article}
@@ -179,8 +234,10 @@ def _set(name: str, dice_set: DiceSet, context: Context) -> Iterator[Condition]:
         and served is not None
         and served < context.session_number
     ):
-        text = (
-            f"Set {name} served in session {served} and is still at the table. Bring another ({rules.reuse.article})."
-        )
-        detail = {"set": name, "session": served, "article": rules.reuse.article}
+        last = dice_set.last_session
+        # The last in which it served, apart from this one.
+        before = (dice_set.previous_session or served) if last in (None, context.session_number) else last
+        article = judge.short(rules.reuse.article)
+        text = f"Set {name} served in session {before} and is still at the table. Bring another ({article})."
+        detail = {"set": name, "session": before, "article": rules.reuse.article}
         yield Condition(f"set_served_before:{name}", text, detail, 0)

@@ -1,7 +1,8 @@
 """When the reserve was out of sight: stretches between events in which its lid or its slots could not be watched.
 
 Out of sight is an input that cannot be read or cannot be right, all that hangs on an I/O node that does not answer, and
-everything while the program is not running: from `stopped`, or from the last event before a start after a cut.
+everything while the program is not running: from `stopped`, or from the last event before a start after a cut; and
+while nothing is recorded, because the disk is full.
 """
 
 from device.dice_control.event_moments import EventMoments, Moment, lapse_ms, wall_of
@@ -30,7 +31,8 @@ class ReserveSight:
         self._moments = moments
         # What the I/O node has told of: "lid", "slots".
         self._on_node: list[str] = []
-        self._has_reserve = False
+        # There is a lid or a slot; set where that is known from before the first event.
+        self.has_reserve = False
         self._going: dict[str, tuple[Unwatched, Event]] = {}
         # Stretches that are over, until the lid and the slots are seen again.
         self._blind_lid: list[Unwatched] = []
@@ -54,7 +56,7 @@ class ReserveSight:
             case "reserve_opened" | "reserve_closed" | "slots":
                 self._seen(event)
             case "input_unavailable" | "input_stuck" if is_of_reserve(data["name"]):
-                self._has_reserve = True
+                self.has_reserve = True
                 cause = _BEGINS[event.type]
                 if data["name"] == LID:
                     self.first_because[LID] = "input"
@@ -66,9 +68,14 @@ class ReserveSight:
                 return self._begin("node", "node", self.on_node, event)
             case "node_found":
                 return self._end("node", event)
-            case "stopped" if self._has_reserve:
+            case "stopped" if self.has_reserve:
                 self._end_all(event)
                 return self._begin("program", "stopped", (), event)
+            case "recording_stopped":
+                return self._begin("recording", "not_recorded", (), event)
+            case "recording_resumed":
+                self.first_because = {LID: "not_recorded", SLOTS: "not_recorded"}
+                return self._end("recording", event)
             case "started":
                 return self._started(event)
         return []
@@ -76,13 +83,17 @@ class ReserveSight:
     def _started(self, event: Event) -> list[tuple[str, Unwatched]]:
         self.first_because = {LID: "start", SLOTS: "start"}
         last = self._previous
-        if "program" not in self._going and self._has_reserve and last is not None:
+        if "recording" in self._going:
+            # Whatever happened to the program meanwhile, nothing was recorded since; that it is resumed comes next.
+            self.first_because = {LID: "not_recorded", SLOTS: "not_recorded"}
+            return []
+        if "program" not in self._going and self.has_reserve and last is not None:
             self._end_all(last)
             self._begin("program", "cut_off", (), last)
         return self._end("program", event)
 
     def _seen(self, event: Event) -> None:
-        self._has_reserve = True
+        self.has_reserve = True
         name = SLOTS if event.type == "slots" else LID
         board, _, group = str(event.data.get("via", "")).partition(":")
         if board == "node" and _GROUP_INPUTS.get(group) == name and name not in self._on_node:

@@ -58,6 +58,32 @@ def dice_text(row: LogRow, words: Words) -> str:
     )
 
 
+def saw_text(row: LogRow, words: Words) -> list[str]:
+    """Where a count saw which dice: "in play: A1, A2", one for each place."""
+    return [f"{words.of('place', place)}: {', '.join(dice)}" for place, dice in row.seen.items()]
+
+
+def game_text(row: LogRow, words: Words) -> str:
+    """Where the game was: "Roll 14, Point 6, Shooter 3"."""
+    known = (("roll", row.roll_number), ("point", row.point), ("shooter", row.shooter))
+    return ", ".join(f"{words(column)} {value}" for column, value in known if value is not None)
+
+
+def outcome_text(row: LogRow, words: Words, zone: tzinfo | None) -> str:
+    """What became of an alert that was raised in a row: who noted it, since when it is over, or that it is open."""
+    if row.again is not None:
+        return words("raised_again", seq=row.again.seq)
+    said = []
+    if row.noted is not None:
+        at = time_text(row.noted, zone)
+        said.append(words("noted_by", name=row.noted.done_by or "", seq=row.noted.seq, time=at))
+    if row.over is not None:
+        said.append(words("over_since", seq=row.over.seq, time=time_text(row.over, zone)))
+    if not row.is_settled:
+        said.append(words("alert_open"))
+    return "; ".join(said)
+
+
 def asked_text(row: LogRow, words: Words) -> str:
     """Who asked: the role, and the name where there is one."""
     if row.asked_by is None:
@@ -163,6 +189,8 @@ def _notes(row: LogRow, words: Words) -> Iterator[str]:
         yield facts_text(row.facts, words)
     if row.what == "inspected":
         yield from inspection_texts(row, words)
+    if row.seen:
+        yield words("saw", places=" · ".join(saw_text(row, words)))
     if row.slots is not None:
         yield _slots_text(*row.slots, words)
     if row.stretch is not None:

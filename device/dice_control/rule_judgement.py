@@ -6,7 +6,7 @@ from typing import Any
 
 from device.dice_control.dice_rules import DiceRules
 from device.dice_control.dice_state import IN_PLAY, DiceSet, DiceState
-from device.dice_control.names import folded, same_name
+from device.dice_control.names import folded_mark, same_name
 
 # {"rule", "article", "text", and where the text names more than these, "detail"}: see `dice_log`.
 Broken = dict[str, Any]
@@ -37,14 +37,25 @@ def set_unfit(
     if dice_set.edge_hundredths_mm is not None:
         yield from edge_wrong(rules, name, None, dice_set.edge_hundredths_mm)
     last = dice_set.last_session
-    if last is None or last == session:
-        return
+    if last is not None and last != session:
+        yield from reused(rules, state, name, last, session)
+
+
+def reused(rules: DiceRules, state: DiceState, name: str, last: int, session: int) -> Iterator[Broken]:
+    """A set that is to serve in a session, or serves in it, and served in session `last` before."""
     if rules.reuse.allowed == "never":
         text = f"Set {name} is not new: it served in session {last}."
         yield _broken("reuse", rules.reuse.article, text, set=name, session=last)
     elif rules.reuse.allowed == "not_next_session" and last >= (state.played_before(session) or 0):
         text = f"Set {name} served in the session before; the dice must be others."
         yield _broken("reuse", rules.reuse.article, text, set=name, session=last)
+
+
+def wrong_number(rules: DiceRules, name: str, number: int) -> Iterator[Broken]:
+    """A set that is received with more or fewer dice than the rules ask for."""
+    if not rules.in_set.holds(number):
+        text = f"Set {name} has {dice_number(number)}; the rules ask for {rules.in_set.said()}."
+        yield _broken("in_set", rules.in_set.article, text, set=name, number=number, asked=rules.in_set.said())
 
 
 def edge_wrong(rules: DiceRules, name: str, die: str | None, edge: int) -> Iterator[Broken]:
@@ -68,7 +79,7 @@ def edges_shown(showed: str) -> list[int]:
 
 def destroyed_again(state: DiceState, name: str, serials: Iterable[str], maker: str) -> Iterator[Broken]:
     """Serial numbers of a new set that dice of the same maker carried which were destroyed."""
-    coming = {folded(serial): serial for serial in serials}
+    coming = {folded_mark(serial): serial for serial in serials}
     before = [(other, gone.maker, gone.serials) for other, gone in state.destroyed.items()]
     before += [
         (other, known.maker, known.at("destroyed"))
@@ -76,7 +87,7 @@ def destroyed_again(state: DiceState, name: str, serials: Iterable[str], maker: 
         if known.numbered_by == "serial"
     ]
     for other, made_by, destroyed in before:
-        if again := [coming[folded(serial)] for serial in destroyed if folded(serial) in coming]:
+        if again := [coming[folded_mark(serial)] for serial in destroyed if folded_mark(serial) in coming]:
             if not same_name(made_by, maker):
                 continue
             were = "a die of this number was" if len(again) == 1 else "dice of these numbers were"
@@ -84,16 +95,17 @@ def destroyed_again(state: DiceState, name: str, serials: Iterable[str], maker: 
             yield _broken("destroyed", "house", text, set=name, dice=again, others=[other])
 
 
-def not_inspected(rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable[str]) -> Iterator[Broken]:
-    """Dice that go into play without an inspection, or although it found them unsound."""
+def not_inspected(
+    rules: DiceRules, name: str, dice_set: DiceSet, dice: Iterable[str], *, used: bool = True
+) -> Iterator[Broken]:
+    """Dice that go into play, or with `used` false may come to it, without an inspection or although found unsound."""
     article = rules.inspection.article
     if unchecked := [die for die in dice if dice_set.dice[die].state == "unchecked"]:
         text = f"{named(unchecked)} of set {name} not inspected before use."
         yield _broken("inspection", article, text, set=name, dice=unchecked)
     if unsound := [die for die in dice if dice_set.dice[die].state == "unsound"]:
-        yield _broken(
-            "sound", article, f"{named(unsound)} of set {name} found unsound, and used.", set=name, dice=unsound
-        )
+        text = f"{named(unsound)} of set {name} found unsound{', and used' if used else ''}."
+        yield _broken("sound", article, text, set=name, dice=unsound)
 
 
 def back_unchecked(rules: DiceRules, name: str, dice: Iterable[str]) -> Iterator[Broken]:
@@ -122,10 +134,20 @@ def change_forbidden(rules: DiceRules, reason: str, point: int | None, *, fell: 
         yield _broken("change", change.article, text, reason=reason, point=point, fell=False)
 
 
-def lid_shut(state: DiceState, made: Iterable[Mapping[str, str]], opening: int | None) -> Iterator[Broken]:
-    """Dice that left the reserve or came into it while no opening of its lid is known to which that belongs."""
-    if state.reserve_open is False and opening is None and any("reserve" in (m["from"], m["to"]) for m in made):
-        yield _broken("lid_shut", "house", "Dice left or entered the reserve, but its lid was not opened.")
+def lid_shut(
+    state: DiceState, made: Iterable[Mapping[str, str]], opening: int | None, *, entry: bool = False
+) -> Iterator[Broken]:
+    """Dice that left the reserve or came into it while no opening of its lid is known to which that belongs.
+
+    `entry`: only the log was put right, and nobody knows when they did.
+    """
+    if state.reserve_open is not False or opening is not None:
+        return
+    if any("reserve" in (move["from"], move["to"]) for move in made):
+        if entry:
+            yield _broken("no_opening", "house", "No opening of the reserve accounts for what the log is put right by.")
+        else:
+            yield _broken("lid_shut", "house", "Dice left or entered the reserve, but its lid was not opened.")
 
 
 def uncounted_correction(name: str, dice: list[str]) -> Broken:
@@ -211,6 +233,11 @@ def by_article(broken: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     for wrong in broken:
         texts.setdefault(wrong["article"], []).append(wrong["text"])
     return texts
+
+
+def short(article: str) -> str:
+    """An article without what explains it: "II.1", "art. 2.2", "house". The whole of it is in what was broken."""
+    return article.partition(" (")[0].partition(": ")[0]
 
 
 def dice_number(number: int) -> str:

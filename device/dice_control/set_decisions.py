@@ -8,6 +8,7 @@ from device.dice_control.action_facts import (
     PLACE_WORDS,
     check_dice,
     check_in_play,
+    check_supervisor,
     coming_session,
     fell,
     find_set,
@@ -20,8 +21,8 @@ from device.dice_control.action_facts import (
 )
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import DiceRules
-from device.dice_control.dice_state import AT_TABLE, SERVING, DiceState
-from device.dice_control.names import folded, same_name
+from device.dice_control.dice_state import AT_TABLE, LOST, SERVING, DiceState
+from device.dice_control.names import folded_mark, same_mark, same_name
 from engine_lite.refusal import Refused
 
 Entry = tuple[str, dict[str, Any]]
@@ -35,20 +36,20 @@ REMOVED_FROM = {
     "withdrawn": AT_HAND,
     "cancelled": ("store", "withdrawn"),
     "destroyed": ("store", "withdrawn", "cancelled"),
+    # Given up, one by one, by a supervisor: nobody has them, so they can be neither cancelled nor destroyed.
+    "written_off": ("floor", "missing"),
 }
-# From where too, if they are named one by one: a lost die is given up.
-GIVEN_UP = ("cancelled", "destroyed")
 
 
 def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
     """A set arrives in the store."""
     name, number, serials = parts["set"], parts["dice"], parts.get("serials")
     for other, known in state.sets.items():
-        if same_name(name, other):
+        if same_mark(name, other):
             number = len(known.dice)
             raise Refused("set_exists", f"set {other} was received already, with {number} dice; name it otherwise")
-    if any(same_name(name, other) for other in state.destroyed):
-        raise Refused("set_exists", f"a set {name} was received before, and destroyed; name this one otherwise")
+    if gone := [other for other in state.destroyed if same_mark(name, other)]:
+        raise Refused("set_exists", f"a set {gone[0]} was received before, and destroyed; name this one otherwise")
     if len(state.sets) >= SETS_MAX:
         raise Refused("too_many_sets", f"the log holds {SETS_MAX} sets, and no more; record which were destroyed")
     if serials is not None:
@@ -58,7 +59,8 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
                 "wrong_number", f"set {name} is to have {number} dice, but {len(serials)} serials are given{more}"
             )
         _check_new_serials(state, serials, parts["maker"])
-    broken = list(judge.destroyed_again(state, name, serials or (), parts["maker"]))
+    broken = list(judge.wrong_number(context.rules, name, number))
+    broken += judge.destroyed_again(state, name, serials or (), parts["maker"])
     data = game_facts("receive", parts, context) | signatures(state, parts, context)
     data |= {
         "set": name,
@@ -74,12 +76,12 @@ def receive(state: DiceState, parts: Mapping[str, Any], context: Context) -> Ent
 
 def _check_new_serials(state: DiceState, serials: list[str], maker: str) -> None:
     """Refuse the number of a die that is somewhere else; that of a destroyed one is recorded and raises an alert."""
-    new = {folded(serial) for serial in serials}
+    new = {folded_mark(serial) for serial in serials}
     for name, dice_set in state.sets.items():
         if dice_set.numbered_by != "serial" or not same_name(dice_set.maker, maker):
             continue
         for serial, die in dice_set.dice.items():
-            if folded(serial) in new and die.place != "destroyed":
+            if folded_mark(serial) in new and die.place != "destroyed":
                 where = PLACE_WORDS[die.place]
                 raise Refused("serial_exists", f"serial {serial} of {dice_set.maker} is {where} already, in set {name}")
 
@@ -206,14 +208,20 @@ def count(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry
 
 
 def remove(state: DiceState, parts: Mapping[str, Any], context: Context) -> Entry:
-    """Dice go back to the store, or are withdrawn, cancelled or destroyed.
+    """Dice go back to the store, or are withdrawn, cancelled or destroyed; or lost ones are written off.
 
     When a whole set leaves the table, a die of it that still lies on the floor somewhere is missing.
     """
     name, dice_set = find_set(state, parts)
     to = parts["to"]
     dice = parts.get("dice", dice_set.at(*REMOVED_FROM[to]))
-    check_dice(state, name, dice, (*REMOVED_FROM[to], "missing") if to in GIVEN_UP else REMOVED_FROM[to])
+    if to == "written_off":
+        check_supervisor(state, context, parts["done_by"], "write a die off")
+    elif lost := [die for die in dice if die in dice_set.dice and dice_set.dice[die].place in LOST]:
+        where = PLACE_WORDS[dice_set.dice[lost[0]].place]
+        text = f"die {lost[0]} of set {name} is {where}: nobody has it; record that it is found, or a supervisor"
+        raise Refused("wrong_place", f"{text} writes it off")
+    check_dice(state, name, dice, REMOVED_FROM[to])
     if not dice:
         wanted = ", ".join(PLACE_WORDS[place] for place in REMOVED_FROM[to])
         raise Refused("wrong_place", f"no die of set {name} is {wanted}, so none can go {_going(to)}")
@@ -241,7 +249,8 @@ def change_wrong(
 def deed(state: DiceState, data: dict[str, Any], broken: list[judge.Broken]) -> dict[str, Any]:
     """The data of an event that moves dice, with the rules that it breaks, the lid that was not opened among them."""
     if "lid" not in data:
-        broken = [*broken, *judge.lid_shut(state, data["moves"], data["opening"])]
+        entry = data["action"] == "correction"
+        broken = [*broken, *judge.lid_shut(state, data["moves"], data["opening"], entry=entry)]
     return against(data, broken)
 
 

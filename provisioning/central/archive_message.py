@@ -22,12 +22,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class LogMessage:
-    """One message of the stream. `heard_at`: when the log took it, as events write a moment."""
+    """One message of the stream. `heard_at`: when the log took it, as events write a moment; None: long ago."""
 
     sequence: int
     subject: str
     payload: bytes
-    heard_at: str
+    heard_at: str | None = None
 
     @property
     def names(self) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from sqlalchemy.types import TypeEngine
 
 
 class Moment(TypeDecorator[str]):
-    """A moment as events write it (RFC 3339, UTC, milliseconds): a timestamp in PostgreSQL, the text itself in SQLite."""
+    """A moment as events write it (RFC 3339, UTC, milliseconds); a timestamp in PostgreSQL, the text in SQLite."""
 
     impl = String
     cache_ok = True
@@ -118,7 +118,9 @@ rolls: Final = Table(
     _text("shooter", "the player who threw; null where none was named", nullable=True),
     _text("via", "where it was entered: console, node:dice_keys ..."),
     _number("corrects", "the roll that this one stands in the place of", nullable=True),
-    _number("corrected_by", "the correction that stands in the place of this one; null: this roll counts", nullable=True),
+    _number(
+        "corrected_by", "the correction that stands in the place of this one; null: this roll counts", nullable=True
+    ),
     Index("rolls_by_wall", "wall"),
     comment="every roll as it was entered, corrections among them",
 )
@@ -137,7 +139,11 @@ settlements: Final = Table(
     _text("kind", "the bet: pass_line, place, hardway ..."),
     _number("number", "the bet's number, where it has one", nullable=True),
     _text("result", "win, lose, return, or move (to the number moved_to)"),
-    _number("amount", "the stake that this was about; null where this program's rules differ from the table's", nullable=True),
+    _number(
+        "amount",
+        "the stake that this was about; null where this program's rules differ from the table's",
+        nullable=True,
+    ),
     _number("paid", "won, without the stake"),
     _number("remainder_num", "what rounding kept from the player: remainder_num / remainder_den", nullable=True),
     _number("remainder_den", "see remainder_num", nullable=True),
@@ -145,6 +151,7 @@ settlements: Final = Table(
     _number("commission_returned", "a commission taken beforehand that went back to the player"),
     _number("returned", "of the stake, what went back to the player"),
     _number("moved_to", "where a come bet travelled to", nullable=True),
+    _number("corrects", "the roll whose wrong results these stand in the place of", nullable=True),
     _number("corrected_by", "the correction that took this back; null: it counts", nullable=True),
     Index("settlements_by_wall", "wall"),
     comment="one row for each result: who won, lost or got back what",
@@ -192,7 +199,13 @@ alerts: Final = Table(
     _number("ended_seq", "the event that ended it; null: it stands", nullable=True),
     _moment("ended_wall", "when it ended", nullable=True),
     _text("ended_by", "the type of that event; alert_raised: it was raised anew, with another text", nullable=True),
-    Index("alerts_standing", "site", "table_name", postgresql_where=text("ended_seq IS NULL"), sqlite_where=text("ended_seq IS NULL")),
+    Index(
+        "alerts_standing",
+        "site",
+        "table_name",
+        postgresql_where=text("ended_seq IS NULL"),
+        sqlite_where=text("ended_seq IS NULL"),
+    ),
     comment="every alert of every table, from raising to its end",
 )
 
@@ -221,6 +234,7 @@ tables: Final = Table(
     _moment("last_wall", "when it happened, by the table's clock", nullable=True),
     _moment("heard_at", "when the central log took the last message of this table, by the log's clock", nullable=True),
     _number("last_sequence", "number, in the central log's stream, of the message that last_seq came in"),
+    _number("heard_sequence", "number of the last message that was seen, whether taken or not"),
     _number("session", _SESSION),
     _flag("is_open", "whether the table is open"),
     _text("key", "the table's public key, as its last start names it", nullable=True),
@@ -228,7 +242,9 @@ tables: Final = Table(
     _number("signed_seq", "the last event that a signature of the table holds for"),
     _number("checkpoint_seq", "the last checkpoint"),
     _number("owed_seq", "the event whose checkpoint has to follow", nullable=True),
-    _number("alarm", "the alarm that stands (table alarms): nothing further is taken; null: all is well", nullable=True),
+    _number(
+        "alarm", "the alarm that stands (table alarms): nothing further is taken; null: all is well", nullable=True
+    ),
     _number("waiting_messages", "messages that came since, and wait in the central log"),
     _flag("reread", "an alarm was resolved: the table is read again from the central log"),
     comment="where the archive stands with each craps table",
@@ -245,7 +261,11 @@ alarms: Final = Table(
     _text("reason", "what is wrong, in words"),
     _number("sequence", "number of the message in the central log's stream"),
     Column("message_hash", String(64), nullable=False, comment="SHA-256 of that message"),
-    _number("found_seq", "of a gap: the event that was found; those from seq to the one before it are missing", nullable=True),
+    _number(
+        "found_seq",
+        "of a gap: the event that was found; those from seq to the one before it are missing",
+        nullable=True,
+    ),
     Column("found_prev", String(64), comment="of a gap: what the event found names as the hash before it"),
     _moment("raised_at", "when, by the archive's clock"),
     _moment("resolved_at", "when somebody resolved it; null: it stands", nullable=True),
@@ -260,20 +280,8 @@ archive: Final = Table(
     "archive",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False, comment="1: there is one row"),
-    _text("name", "name of this archive's consumer on the central log"),
+    _text("consumer", "name of this archive's consumer on the central log"),
     _number("position", "number, in the central log's stream, of the last message that was dealt with"),
     Column("position_hash", String(64), comment="SHA-256 of that message"),
     comment="how far the central log was read",
 )
-
-VIEWS: Final = {
-    "rolls_in_force": "SELECT * FROM rolls WHERE corrected_by IS NULL",
-    "settlements_in_force": "SELECT * FROM settlements WHERE corrected_by IS NULL",
-    # A commission that is taken with the bet is not among these: it is no result.
-    "session_totals": (
-        "SELECT site, table_name, session,"
-        " SUM(CASE WHEN result = 'lose' THEN amount ELSE 0 END) AS collected,"
-        " SUM(paid) AS paid, SUM(commission) - SUM(commission_returned) AS commission"
-        " FROM settlements WHERE corrected_by IS NULL GROUP BY site, table_name, session"
-    ),
-}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from device.table_terms import TableTerms
 from engine_lite.refusal import Refused
-from engine_lite.steps import NAMES, apply_step
+from engine_lite.steps import NAMES, apply_step, check_step
 from engine_lite.table import Table
 
 OPENING: Final = "table_opened"
@@ -47,6 +47,7 @@ class Stakes:
             return None
 
     def _step(self, table: Table, data: Mapping[str, Any]) -> Stake:
+        check_step(data["step"])
         results = apply_step(table, data["step"])
         said = data.get("results", [])
         if said != results and "results" in data:

@@ -6,11 +6,10 @@ A reference for central systems that are to take tables' histories themselves, a
 import asyncio
 import ipaddress
 import json
-import logging
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -32,12 +31,13 @@ from provisioning.central.receiver_refusals import BROKE_OFF, Refusals, Refused
 from provisioning.central.table_list import KnownTable
 
 BODY_TIMEOUT_S: Final = 30.0
+# More would be answered when nobody waits any longer: a pack takes some 20 ms (seen), and a table gives up after 15 s.
+WAITING_MAX: Final = 128
 # With the line end after the last event.
 _BODY_BYTES_MAX: Final = ONE_EVENT_BYTES_MAX + 1
 _DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
 
-log = logging.getLogger(__name__)
-
+_Result = TypeVar("_Result")
 _Handler = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
@@ -49,6 +49,7 @@ class Receiver:
         self._refusals = refusals
         # The store's own thread: events are checked and flushed there, one request after the other.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._waiting = 0
         self._keys: set[str] = set()
         self._description: dict[str, Any] = json.loads(_DESCRIPTION.read_text(encoding="utf-8"))
         self._routes: dict[str, tuple[str, _Handler]] = {
@@ -77,6 +78,8 @@ class Receiver:
             status, answer = refused.status, {"reason": refused.reason, "text": str(refused)}
             if refused.end is not None:
                 answer |= dict(zip(("seq", "hash"), refused.end, strict=True))
+            if refused.reason == "wrong_method":
+                headers["Allow"] = self._routes[_path(request)][0]
             if refused.reason in ("too_large", "too_slow"):
                 # The rest of such a body is not waited for.
                 headers["Connection"] = "close"
@@ -85,7 +88,7 @@ class Receiver:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> dict[str, Any]:
-        method, handler = self._routes.get(request.url.path, ("", None))
+        method, handler = self._routes.get(_path(request), ("", None))
         if handler is None:
             handler = self._unknown
         elif request.method != method:
@@ -94,7 +97,7 @@ class Receiver:
 
     async def _unknown(self, request: Request) -> dict[str, Any]:
         """A path that leads nowhere, or to a table that is in no list, of which nobody is told more than his key is."""
-        if request.url.path.startswith("/v1/tables/"):
+        if _path(request).startswith("/v1/tables/"):
             self._known_key(request)
             raise Refused("foreign_table", "this key is not that table's")
         raise Refused("no_such_path", "there is nothing at this path; /openapi.json says what there is")
@@ -137,17 +140,20 @@ class Receiver:
         except NotContinued as refusal:
             end = refusal.end
             if end.hash == expected:
-                raise Refused(
-                    "broken_chain", f"line 1: seq is {events[0].seq}, where {end.seq + 1} is due"
-                ) from None
+                raise Refused("broken_chain", f"line 1: seq is {events[0].seq}, where {end.seq + 1} is due") from None
             raise Refused("wrong_expected_hash", str(refusal), (end.seq, end.hash)) from None
         return events[-1].seq, events[-1].hash
 
-    async def _in_writer[Result](self, work: Callable[[], Result]) -> Result:
+    async def _in_writer(self, work: Callable[[], _Result]) -> _Result:
+        if self._waiting >= WAITING_MAX:
+            raise Refused("too_busy", f"{WAITING_MAX} requests are waiting already; come again later")
+        self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work)
         except StoreError as error:
             raise Refused("store_failed", str(error)) from error
+        finally:
+            self._waiting -= 1
 
     def _known_key(self, request: Request) -> str:
         key = request.headers.get(KEY_HEADER)
@@ -165,9 +171,13 @@ class Receiver:
     def _check_signature(self, request: Request, expected: str, body: bytes) -> None:
         said = request.headers
         if not is_request_signed(
-            said[KEY_HEADER], said[SIGNATURE_HEADER], request.method, request.url.path, expected, body
+            said[KEY_HEADER], said[SIGNATURE_HEADER], request.method, _path(request), expected, body
         ):
             raise Refused("bad_signature", "the signature is not one of this request by this key")
+
+
+def _path(request: Request) -> str:
+    return str(request.scope["path"])
 
 
 async def _body(request: Request) -> bytes:
@@ -191,4 +201,4 @@ async def _body(request: Request) -> bytes:
 def _who(request: Request) -> str:
     """The path, cut to what a path of ours can be, and the address it came from."""
     host = request.client.host if request.client is not None else "unknown"
-    return f"{ascii(request.url.path[:160])} from {host}"
+    return f"{_path(request)[:160]!a} from {host}"

@@ -4,6 +4,8 @@ import logging
 from collections import Counter
 from typing import Final
 
+from provisioning.standard_streams import visible
+
 STATUS: Final = {
     "malformed": 400,
     "wrong_version": 400,
@@ -23,6 +25,7 @@ STATUS: Final = {
     "too_large": 413,
     "wrong_content_type": 415,
     "store_failed": 503,
+    "too_busy": 503,
 }
 """The status of the answer, by the reason's name."""
 
@@ -33,6 +36,8 @@ TOO_MANY_CONNECTIONS: Final = "too_many_connections"
 NOT_HTTP: Final = "not_http"
 """The reason that is counted for what is no HTTP."""
 
+TEXT_MAX: Final = 300
+
 log = logging.getLogger(__name__)
 
 
@@ -41,7 +46,8 @@ class Refused(Exception):
 
     def __init__(self, reason: str, text: str, end: tuple[int, str] | None = None) -> None:
         """`end`, `seq` and hash that the log ends with, goes with `wrong_expected_hash`."""
-        super().__init__(text)
+        # It may quote what was sent.
+        super().__init__(visible(text[:TEXT_MAX]))
         self.reason: Final = reason
         self.status: Final = STATUS[reason]
         self.end: Final = end

@@ -16,7 +16,7 @@ from device.session import Session
 from device.session_snapshot import state_of
 from device.snapshot_file import Snapshot, SnapshotFile
 from device.snapshot_keeper import SNAPSHOT_EVENTS
-from device.table_key import KEY_FILE_NAME, open_table_key
+from device.table_key import KEY_BYTES, KEY_FILE_NAME, TableKey, open_table_key
 from tests.long_journal import lengthen
 from tests.terminal_rig import TerminalProcess
 
@@ -73,7 +73,11 @@ def journal_speed() -> list[tuple[str, str]]:
 
 
 def _recovered(journal: Journal, data: Path) -> Session:
-    return recover(journal, SnapshotFile(data / "snapshot", version("boxman"), "craps-1"), _ignore).session
+    return recover(
+        journal,
+        SnapshotFile(data / "snapshot", version("boxman"), "craps-1", open_table_key(data / KEY_FILE_NAME)),
+        _ignore,
+    ).session
 
 
 def _lengthen(data: Path, events: int) -> int:
@@ -91,7 +95,7 @@ def _start_s(terminal: TerminalProcess) -> float:
 
 def _appends(path: Path, data: Path) -> tuple[list[float], list[float], list[float], float]:
     """Milliseconds of appends, of appends beside the writing of snapshots, and of taking one; KiB of a snapshot."""
-    clock, file = Clock(), SnapshotFile(data / "bench-snapshot", "bench", "craps-1")
+    clock, file = Clock(), SnapshotFile(data / "bench-snapshot", "bench", "craps-1", TableKey(bytes(KEY_BYTES)))
     with Journal.open(path, "craps-1") as journal:
         session = _recovered(journal, data)
         alone = [_append_ms(journal, clock) for _ in range(APPENDS)]

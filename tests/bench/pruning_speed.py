@@ -43,7 +43,9 @@ def pruning_speed() -> list[tuple[str, str]]:
             terminal.terminate()
         key = open_table_key(data / KEY_FILE_NAME)
         with Journal.open(data / "journal.db", "craps-1") as journal:
-            session = recover(journal, SnapshotFile(data / "none", "bench", "craps-1"), lambda _done, _of: None).session
+            session = recover(
+                journal, SnapshotFile(data / "none", "bench", "craps-1", key), lambda _done, _of: None
+            ).session
         lengthen(data / "journal.db", session, key, EVENTS, STAMP)
         held_ms, made_s, memory_kib = _prunes(data / "journal.db", key)
         with JournalReader(data / "journal.db") as reader:

@@ -129,6 +129,7 @@ class Dealer:
             with suppress(asyncio.CancelledError, Refused, Halted, Busy):
                 await answering
             machine.trace.note(f"{command} {asked.method} {self._words(asked)}: no answer")
+            asked.unanswered = True
             self._unanswered = [*self._unanswered, command][-DONE_AGAIN_MAX:]
             return False
         is_done = self._answered(command, asked, answering)
@@ -148,8 +149,11 @@ class Dealer:
                 f"{command} {asked.method} {self._words(asked)}: {'full' if str(halted) == DISK_FULL else 'halted'}"
             )
             if str(halted) == DISK_FULL:
-                ledger.not_done(command)
+                # Of one that is sent again, that nothing is accepted now says nothing of the first time.
+                if not asked.unanswered:
+                    ledger.not_done(command)
             else:
+                asked.unanswered = True
                 self._unanswered = [*self._unanswered, command][-DONE_AGAIN_MAX:]
         except IdReused:
             raise Violation(f"command {command} was taken for another one") from None

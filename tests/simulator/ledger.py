@@ -35,6 +35,8 @@ class Asked:
     arguments: tuple[Any, ...]
     outcome: Literal["unknown", "done", "not done"] = "unknown"
     answer: dict[str, Any] | None = None
+    # An answer never came: whether it was done, only the journal says.
+    unanswered: bool = False
 
 
 @dataclass(frozen=True)
@@ -253,6 +255,8 @@ class Ledger:
             self._set_sizes[data["set"]] = len(data["dice"])
         state = self.session.dice.state
         there = {name: [die.place for die in dice_set.dice.values()] for name, dice_set in state.sets.items()}
+        # Of a set all of whose dice were destroyed only what tells it from others is kept.
+        there |= {name: ["destroyed"] * self._set_sizes[name] for name in state.destroyed if name in self._set_sizes}
         if {name: len(places) for name, places in there.items()} != self._set_sizes:
             raise Violation(f"after event {seq} the dice do not add up: {there}, received {self._set_sizes}")
         if not all(place in PLACES for places in there.values() for place in places):

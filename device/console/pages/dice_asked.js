@@ -11,7 +11,16 @@ export const NOTE_MAX = 200;
 const ASKERS = ["shooter", "player", "inspector", "supervisor", "boxman"];
 const NOTHING = { asked_by: null, asked_by_name: "", note: "" };
 
+// Reasons that name who asked; for any other it has to be said.
+const ASKER_OF = {
+  shooter_request: "shooter",
+  player_request: "player",
+  inspector_request: "inspector",
+  boxman_order: "boxman",
+};
+
 let said = NOTHING;
+let after = null; // what waits for it to be said who asked
 
 export function forgetAsked() {
   said = NOTHING;
@@ -20,7 +29,17 @@ export function forgetAsked() {
 /** The note as a part of an action, where there is one. */
 export const askedNote = () => (said.note ? { note: said.note } : {});
 
-/** The parts of a swap, a change or an offer. What is not said follows from the reason. */
+/** Whether it is not known who asks for a change of dice for this reason. */
+export const isAskerMissing = (reason) => !said.asked_by && !(reason in ASKER_OF);
+
+/** Does it now if it is known who asks for a change for this reason, otherwise as soon as that was touched. */
+export function whenAsked(reason, go) {
+  if (!isAskerMissing(reason)) return go();
+  after = go;
+  showDicePage("asked");
+}
+
+/** The parts of a swap, a change or an offer: who asked as it was said, or as the reason has it. */
 export function askedParts() {
   const parts = askedNote();
   if (said.asked_by) parts.asked_by = said.asked_by;
@@ -29,9 +48,15 @@ export function askedParts() {
 }
 
 /** The button that shows what will be said, and leads to the page where it is entered. */
-export function askedButton() {
+export function askedButton(reason) {
   const words = [TEXT.dice.askers[said.asked_by], said.asked_by_name, said.note].filter(Boolean).join(" · ");
-  return button("asked", words || TEXT.dice.who_asked, () => showDicePage("asked"), { className: "named signed" });
+  const go = () => {
+    after = null;
+    showDicePage("asked");
+  };
+  return button("asked", words || TEXT.dice.who_asked, go, {
+    className: reason !== null && isAskerMissing(reason) ? "named signed wanted" : "named signed",
+  });
 }
 
 /** What the button shows, so that it is drawn anew. */
@@ -73,7 +98,7 @@ function renderAsked() {
         button(
           `asked-by-${asker}`,
           TEXT.dice.askers[asker],
-          () => change({ asked_by: said.asked_by === asker ? null : asker }),
+          () => touchAsker(asker),
           { pressed: said.asked_by === asker },
         ),
       ),
@@ -89,6 +114,15 @@ function renderAsked() {
   ]);
 }
 
+function touchAsker(asker) {
+  const waiting = after;
+  after = null;
+  change({ asked_by: said.asked_by === asker ? null : asker });
+  if (waiting === null) return;
+  showDicePage("change");
+  waiting();
+}
+
 const done = () => showDicePage("change");
 
 export function buildAsked() {
@@ -97,7 +131,7 @@ export function buildAsked() {
     render: renderAsked,
     confirm: done,
     digit: (digit) => {
-      if (ASKERS[digit - 1]) change({ asked_by: ASKERS[digit - 1] });
+      if (ASKERS[digit - 1]) touchAsker(ASKERS[digit - 1]);
     },
   });
 }

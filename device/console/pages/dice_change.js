@@ -4,7 +4,15 @@
 import { TEXT } from "./console_text.js";
 import { button, render, state } from "./console_state.js";
 import { closeAfter } from "./dialogs.js";
-import { askedButton, askedNote, askedParts, askedShown, forgetAsked } from "./dice_asked.js";
+import {
+  askedButton,
+  askedNote,
+  askedParts,
+  askedShown,
+  forgetAsked,
+  isAskerMissing,
+  whenAsked,
+} from "./dice_asked.js";
 import { addDicePage, drawPart, openDice, record, showDicePage, signers } from "./dice_dialog.js";
 import { signedButton, whenNamed } from "./dice_duty.js";
 import { beginInspection } from "./dice_inspection.js";
@@ -20,6 +28,7 @@ import {
 } from "./dice_words.js";
 import { explain, pendingNote } from "./reserve_question.js";
 import { element } from "./terminal.js";
+import { supervisorNames } from "./used_names.js";
 
 const IN_PLAY = 2;
 // What the reserve is opened for without a change of dice has pages of its own.
@@ -102,6 +111,9 @@ function reasonOfDice() {
   return diceAt(set(), "floor", "missing").length > 0 ? "die_off_table" : null;
 }
 
+/** Why the dice are changed; the shooter who takes two of all needs no other reason. */
+const why = () => chosen.reason ?? "offered_to_shooter";
+
 /** What the green button would do: its words, and the action, null while something is missing. */
 function deed() {
   if (set() === null) return { words: TEXT.dice.no_set_at_table, action: null };
@@ -109,10 +121,9 @@ function deed() {
   const name = set().set;
   if (offering()) {
     if (taken.length < IN_PLAY) return { words: TEXT.dice.touch_taken, action: null };
-    const why = reason ?? "offered_to_shooter";
     return {
       words: TEXT.dice.takes(listed(taken)),
-      action: { change: { set: name, taken, reason: why, ...askedParts() } },
+      action: { change: { set: name, taken, reason: why(), ...askedParts() } },
     };
   }
   if (reason === null) return { words: TEXT.dice.touch_reason, action: null };
@@ -125,15 +136,18 @@ function deed() {
   return { words, action: { swap: { set: name, out, in: coming, reason, ...askedParts() } } };
 }
 
-async function recordSaid(action) {
+async function recordSaid() {
+  const { action } = deed();
+  // Meanwhile a die may have left its place.
+  if (action === null) return false;
   const done = await record(action);
   if (done) forgetAsked();
   return done;
 }
 
 function doIt() {
-  const { action } = deed();
-  if (action !== null) whenNamed(() => closeAfter(recordSaid(action)));
+  if (deed().action === null) return;
+  whenAsked(why(), () => whenNamed(() => closeAfter(recordSaid())));
 }
 
 /** What has still to be touched, so that the reason of the opening counts. */
@@ -159,7 +173,9 @@ function otherDeeds() {
     );
   if (offering() && set() !== null && diceAt(set(), "offered").length === 0)
     add("offer", TEXT.dice.offer_all, () =>
-      stay({ offer: { set: set().set, reason: "offered_to_shooter", ...askedParts() } }),
+      whenAsked("offered_to_shooter", () =>
+        stay({ offer: { set: set().set, reason: "offered_to_shooter", ...askedParts() } }),
+      ),
     );
   return deeds;
 }
@@ -222,10 +238,27 @@ function awayRow(place, waysOf) {
   return placeRow(place, TEXT.dice.places[place], children);
 }
 
+/** A die that nobody finds is given up by a supervisor, who signs. */
+function writeOff(die) {
+  const { set: name } = set();
+  const { boxman, witness } = state.dice.duty ?? {};
+  askText({
+    says: TEXT.dice.write_off_signs(die),
+    offered: supervisorNames([boxman, witness]),
+    words: TEXT.dice.write_off_now,
+    tab: "change",
+    done: async (doneBy) => {
+      const parts = { set: name, to: "written_off", reason: "die_off_table", dice: [die], done_by: doneBy };
+      if (await record({ remove: parts })) showDicePage("change");
+    },
+  });
+}
+
 function placeRows() {
   const name = set().set;
   const found = (die) => ["found", TEXT.dice.found, () => stay({ found: { set: name, die } })];
   const lost = (die) => ["missing", TEXT.dice.not_found, () => stay({ missing: { set: name, dice: [die] } })];
+  const givenUp = (die) => ["write-off", TEXT.dice.write_off, () => writeOff(die)];
   const inspect = (die) => ["inspect", TEXT.dice.inspect, () => beginInspection(set(), [die], "change")];
   const [first, second] = selectable();
   return [
@@ -234,7 +267,8 @@ function placeRows() {
     selectableRow("reserve", offering() ? "taken" : "in", (second ?? first)[1]),
     awayRow("floor", (die) => [found(die), lost(die)]),
     awayRow("inspection", (die) => [inspect(die)]),
-    awayRow("missing", (die) => [found(die)]),
+    awayRow("missing", (die) => [found(die), givenUp(die)]),
+    awayRow("written_off", (die) => [found(die)]),
   ].filter(Boolean);
 }
 
@@ -262,6 +296,10 @@ function renderChange() {
     const opening = waitingOpening();
     const { words, action } = deed();
     const forbidden = action && state.dice.reasons.find(({ reason, allowed }) => reason === chosen.reason && !allowed);
+    const more = [
+      forbidden ? TEXT.dice.will_be_against : null,
+      action && isAskerMissing(why()) ? TEXT.dice.then_asker : null,
+    ].filter(Boolean);
     return [
       opening?.late ? element("p", { class: "late" }, TEXT.dice.supervisor_must) : null,
       set() === null ? null : pendingNote(chosen.reason, todo()),
@@ -274,12 +312,12 @@ function renderChange() {
         "div",
         { class: "deeds" },
         signedButton("change"),
-        ...(set() === null ? [] : [askedButton(), ...otherDeeds()]),
+        ...(set() === null ? [] : [askedButton(chosen.reason), ...otherDeeds()]),
         set() === null
           ? button("to-sets", TEXT.dice.to_sets, () => showDicePage("sets"), { className: "primary" })
           : button(
               "confirm-change",
-              element("span", {}, words, forbidden ? element("small", {}, TEXT.dice.will_be_against) : null),
+              element("span", {}, words, ...more.map((text) => element("small", {}, text))),
               doIt,
               { entry: true, available: action !== null, className: "primary" },
             ),

@@ -2,13 +2,15 @@
 // die that was picked up has to be put somewhere first.
 
 import { TEXT } from "./console_text.js";
-import { button, render, state } from "./console_state.js";
-import { addDicePage, drawPart, record, showDicePage, signers } from "./dice_dialog.js";
+import { act, button, render, state } from "./console_state.js";
+import { closeAfter } from "./dialogs.js";
+import { addDicePage, drawPart, openDice, record, showDicePage, signers } from "./dice_dialog.js";
 import { signedButton, whenNamed } from "./dice_duty.js";
 import { askText } from "./dice_text_entry.js";
 import { beginCorrection } from "./dice_correction.js";
 import { dieTile, findSet, setsAtTable } from "./dice_words.js";
 import { pendingNote } from "./reserve_question.js";
+import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
 
 const COUNTS = ["opening", "closing", "check"];
@@ -21,9 +23,34 @@ let chosenSet = null;
 let kind = null; // which count, once it was touched
 let moved = {}; // dice that are seen elsewhere than the log has them; also dice that are not of the set
 let die = null; // the die that the next place is for
+let closing = false; // whether the table is closed once the dice are counted
+let counted = []; // the sets whose closing count was signed here, each as "session set"
 
 const set = () => findSet(chosenSet) ?? setsAtTable()[0] ?? null;
 const count = () => kind ?? (state.dice.counts.opening === undefined ? "opening" : state.open ? "check" : "closing");
+
+const inSession = (name) => `${state.session_number} ${name}`;
+
+/** The sets at the table without a closing count of this session, as far as this page can know. */
+function uncounted() {
+  const { session, closing: last } = state.dice.counts;
+  return setsAtTable().filter(
+    ({ set: name, last_count: seq }) =>
+      !counted.includes(inSession(name)) && !(session === state.session_number && last !== undefined && seq === last),
+  );
+}
+
+/** Whether dice are at the table that are to be counted before it is closed. */
+export const isCountMissing = () => uncounted().length > 0;
+
+const closeTable = () => closeAfter(act("/api/close", {}, TEXT.actions.close_table()));
+
+/** The closing count of what is at the table; the table is closed after it. */
+export function countAndClose() {
+  openDice("count");
+  closing = true;
+  choose({ kind: "closing", set: uncounted()[0].set });
+}
 
 /** Where the log has a die, as a count sees it: what is missing is nowhere. */
 const logged = (name) => {
@@ -75,6 +102,7 @@ function touchPlace(place) {
 
 function choose(part) {
   kind = part.kind ?? kind;
+  if (kind !== "closing") closing = false;
   chosenSet = part.set ?? chosenSet;
   if (part.set) moved = {};
   die = null;
@@ -88,14 +116,38 @@ function signIt() {
     const place = seenAt(name);
     if (place !== NOWHERE) (seen[place] ??= []).push(name);
   }
+  const name = set().set;
+  const signed = count();
+  const closes = closing;
   whenNamed(async () => {
-    const done = await record({ count: { set: set().set, count: count(), seen } });
+    const done = await record({ count: { set: name, count: signed, seen } });
     if (done) {
       moved = {};
       kind = null;
+      if (signed === "closing") counted = [...counted, inSession(name)];
+      if (closes && !isCountMissing()) {
+        await closeTable();
+        return;
+      }
     }
     showDicePage("count");
+    if (closes && isCountMissing()) {
+      closing = true;
+      choose({ kind: "closing", ...(done ? { set: uncounted()[0].set } : {}) });
+    }
   });
+}
+
+/** Closing without the count is done at the second touch, which says what it means. */
+function uncountedButton() {
+  const node = button("close-uncounted", "", null, { entry: true });
+  onSecondTouch(node, {
+    subject: () => state.session_number,
+    words: () => TEXT.dice.close_uncounted,
+    ask: () => TEXT.dice.close_uncounted_again,
+    act: closeTable,
+  });
+  return node;
 }
 
 function placeRow(place) {
@@ -123,7 +175,7 @@ function placeRow(place) {
 function renderCount() {
   const there = setsAtTable();
   const { counts, openings } = state.dice;
-  drawPart("count", [there, chosenSet, count(), moved, die, counts, openings, signers()], () => {
+  drawPart("count", [there, chosenSet, count(), moved, die, counts, openings, closing, signers()], () => {
     if (set() === null) return [element("p", { class: "empty" }, TEXT.dice.no_set_at_table)];
     const places = [
       ...MAIN_PLACES,
@@ -159,7 +211,11 @@ function renderCount() {
             )
           : []),
       ),
-      element("p", { class: "hint" }, die === null ? TEXT.dice.count_hint : TEXT.dice.count_where(die)),
+      closing ? element("p", { class: "pending", "data-testid": "count-closes" }, TEXT.dice.count_closes) : null,
+      // What differs says more, and needs the room.
+      differing.length > 0 || closing
+        ? null
+        : element("p", { class: "hint" }, die === null ? TEXT.dice.count_hint : TEXT.dice.count_where(die)),
       element("div", { class: "places" }, ...places.map(placeRow)),
       element(
         "ul",
@@ -171,10 +227,14 @@ function renderCount() {
         { class: "deeds" },
         signedButton("count"),
         isPutRight ? null : button("correct-log", TEXT.dice.correct_log, () => beginCorrection(set())),
+        closing ? uncountedButton() : null,
         button(
           "confirm-count",
           die === null
-            ? TEXT.dice.sign_count(TEXT.dice.counts[count()], differing.length)
+            ? [
+                TEXT.dice.sign_count(TEXT.dice.counts[count()], differing.length),
+                closing && uncounted().length < 2 ? TEXT.dice.then_close : "",
+              ].join("")
             : TEXT.dice.count_where(die),
           signIt,
           { entry: true, available: die === null, className: "primary" },
@@ -189,6 +249,9 @@ export function buildCount() {
     enter: () => {
       // A die that was in the hand when somebody looked elsewhere lies where it lay.
       die = null;
+    },
+    leave: () => {
+      closing = false;
     },
     render: renderCount,
     confirm: () => set() !== null && signIt(),

@@ -1,7 +1,7 @@
 // The dialog of the dice: its pages, and how what is done there is sent. Each page is a file of its own.
 
 import { TEXT } from "./console_text.js";
-import { act, button, byId, draw, offerWays, render, state } from "./console_state.js";
+import { act, button, byId, draw, notice, offerWays, refusal, render, state } from "./console_state.js";
 import { addDialog, openOverlay } from "./dialogs.js";
 import { element } from "./terminal.js";
 import { nameUsed } from "./used_names.js";
@@ -14,8 +14,9 @@ let wanted = TABS[0]; // the page with which the dialog opens
 let names = {}; // who did it and who saw it, where for one entry these are not the two on duty
 
 /**
- * A page of the dialog, drawn into #dice-<name>. render() draws it; enter() comes before it is shown; confirm(),
- * digit(0..9) and backspace() answer the keyboard. `tab` is the tab that is lit meanwhile, the page's own name if left out.
+ * A page of the dialog, drawn into #dice-<name>. render() draws it; enter() comes before it is shown, leave() as the
+ * dialog closes over it; confirm(), digit(0..9) and backspace() answer the keyboard. `tab` is the tab that is lit
+ * meanwhile, the page's own name if left out.
  */
 export function addDicePage(name, page) {
   pages[name] = page;
@@ -45,6 +46,8 @@ export async function record(action) {
     const { boxman, witness } = name === "on_duty" ? parts : (signers() ?? {});
     nameUsed(parts.done_by ?? boxman, witness);
     names = {};
+  } else if (refusal === "not_a_supervisor") {
+    notice(TEXT.not_a_supervisor(parts.done_by ?? names.done_by), refusal);
   }
   return done;
 }
@@ -88,6 +91,7 @@ export function buildDiceDialog() {
   addDialog("dice", {
     begin: () => showDicePage(wanted),
     render: renderDice,
+    end: () => pages[shown].leave?.(),
     confirm: () => pages[shown].confirm?.(),
     digit: (digit) => pages[shown].digit?.(digit),
     backspace: () => pages[shown].backspace?.(),

@@ -60,6 +60,11 @@ function ask(role) {
   });
 }
 
+/** Whether the names are still those of the session before. */
+const isAsBefore = () => {
+  const { duty_before: before } = state.dice;
+  return before !== null && ROLES.every((role) => draft[role] === before[role]);
+};
 const complete = () => ROLES.every((role) => draft[role]);
 
 function goOn() {
@@ -86,7 +91,7 @@ function renderDuty() {
   if (draft === null) return;
   drawPart("duty", [draft, duty, after === null, signers()], () => [
     element("p", {}, duty ? TEXT.dice.on_duty_now(duty.boxman, duty.witness) : TEXT.dice.nobody_on_duty),
-    complete() && !duty ? element("p", { class: "hint" }, TEXT.dice.same_two) : null,
+    !duty && isAsBefore() ? element("p", { class: "hint" }, TEXT.dice.same_two) : null,
     element(
       "div",
       { class: "fields" },

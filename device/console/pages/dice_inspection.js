@@ -61,8 +61,9 @@ function turn(name) {
   change({ checks: { ...draft.checks, [name]: was === undefined || was === null ? true : was ? false : null } });
 }
 
+/** All good but what was found not to be. */
 function allGood() {
-  change({ checks: Object.fromEntries(asked().map(({ name }) => [name, true])) });
+  change({ checks: Object.fromEntries(asked().map(({ name }) => [name, draft.checks[name] !== false])) });
 }
 
 function restNotMade() {
@@ -87,6 +88,16 @@ function outOfBounds(showed) {
   return TEXT.dice.out_of_bounds(wrong, mm(edge.minimum), mm(edge.maximum), shortArticle(edge.article));
 }
 
+/** The checks and instruments one of which a die that is not sound must have failed; none where one has, or may yet. */
+function suspects() {
+  const unsound = draft.dice.filter((die) => die in draft.unsound);
+  if (unsound.length === 0 || hasFailed()) return [];
+  const flawed = unsound.some((die) => isFlawed(die));
+  return flawed && draft.checks[WHOLE] === true ? [WHOLE] : Object.keys(made(draft.checks));
+}
+
+const isFlawed = (die) => FLAWS.some((flaw) => draft.unsound[die] === TEXT.dice.unsound_words[flaw]);
+
 /** What cannot be true at once, each with what would be right. */
 function contradictions() {
   const unsound = draft.dice.filter((die) => die in draft.unsound);
@@ -95,7 +106,7 @@ function contradictions() {
   if (used?.sound && outOfBounds(used.showed) !== null) said.push(outOfBounds(used.showed));
   if (unsound.length === 0) return said;
   const whole = asked().find(({ name }) => name === WHOLE);
-  const flawed = unsound.find((die) => FLAWS.some((flaw) => draft.unsound[die] === TEXT.dice.unsound_words[flaw]));
+  const flawed = unsound.find(isFlawed);
   const isSettled = open().checks.length + open().instruments.length === 0;
   if (whole && flawed !== undefined && draft.checks[WHOLE] === true)
     said.push(TEXT.dice.not_whole(flawed, draft.unsound[flawed], sentence(whole.text)));
@@ -146,7 +157,7 @@ function useInstrument(name) {
 
 const lookOf = (made, good) => (made === undefined ? "open" : made === null ? "none" : good ? "good" : "bad");
 
-function checkTile({ name, text, article }) {
+function checkTile({ name, text, article }, isSuspect) {
   const look = lookOf(draft.checks[name], draft.checks[name]);
   const content = element(
     "span",
@@ -154,7 +165,9 @@ function checkTile({ name, text, article }) {
     element("span", {}, sentence(text)),
     element("small", {}, TEXT.dice.checked[look]),
   );
-  const tile = button(`check-${name}`, content, () => turn(name), { className: `check ${look}` });
+  const tile = button(`check-${name}`, content, () => turn(name), {
+    className: isSuspect ? `check ${look} suspect` : `check ${look}`,
+  });
   tile.title = shortArticle(article);
   return tile;
 }
@@ -241,6 +254,7 @@ function renderInspection() {
     const checks = asked();
     const { words, signs, skipped = [], ready } = result();
     const wrong = contradictions();
+    const suspected = wrong.length > 0 ? suspects() : [];
     // With a failed check, those that are not named are sound only once one is.
     const looksSound = ready && (!hasFailed() || Object.keys(draft.unsound).length > 0);
     const mind = [...wrong, ...(skipped.length ? [TEXT.dice.not_made(skipped)] : [])];
@@ -261,7 +275,7 @@ function renderInspection() {
           }),
         ),
       ),
-      element("div", { class: "checks" }, ...checks.map(checkTile)),
+      element("div", { class: "checks" }, ...checks.map((check) => checkTile(check, suspected.includes(check.name)))),
       element(
         "div",
         { class: "checks four" },

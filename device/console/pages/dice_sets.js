@@ -20,7 +20,7 @@ import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
 
-const PLACES = ["play", "offered", "reserve", "inspection", "floor", "missing", "store", "withdrawn"];
+const PLACES = ["play", "offered", "reserve", "inspection", "floor", "missing", "written_off", "store", "withdrawn"];
 const DICE_MIN = 2;
 const DICE_MAX = 8;
 const REMOVAL_REASONS = ["closing", "new_set", "damage", "die_off_table", "inspector_request", "boxman_order"];
@@ -36,7 +36,7 @@ const OPTIONAL = ["house_mark", "edge"];
 
 let looked = null; // the name of the set that is looked at
 let picked = []; // dice of it that a removal is about; none: all that can go
-let removalReason = REMOVAL_REASONS[0];
+let removalReason = null; // why dice are taken away, once it was touched
 let draft = null; // the set that is being received
 
 // The list
@@ -51,6 +51,7 @@ const made = (set) => [set.colour, set.maker, set.house_mark].filter(Boolean).jo
 function lookAt(name) {
   looked = name;
   picked = [];
+  removalReason = null;
   showDicePage("set");
 }
 
@@ -98,7 +99,7 @@ function removal(set, to) {
   const able = diceAt(set, ...REMOVED_FROM[to]);
   const dice = picked.length ? picked.filter((die) => able.includes(die)) : able;
   if (dice.length === 0) return null;
-  const node = button(`remove-${to}`, "", null, { entry: true });
+  const node = button(`remove-${to}`, "", null, { entry: true, available: removalReason !== null });
   const part = picked.length ? { dice } : {};
   onSecondTouch(node, {
     subject: () => [dice, removalReason],
@@ -111,7 +112,10 @@ function removal(set, to) {
 
 /** After what was done with a set the page of the set is there again. */
 async function keep(doing) {
-  if (await doing) picked = [];
+  if (await doing) {
+    picked = [];
+    removalReason = null;
+  }
   showDicePage("set");
 }
 
@@ -145,6 +149,7 @@ function renderSet() {
               element("li", { title: article }, text, element("small", {}, shortArticle(article))),
             )),
       ),
+      removalReason === null ? element("p", { class: "hint" }, TEXT.dice.remove_why) : null,
       element(
         "div",
         { class: "why six" },

@@ -10,7 +10,7 @@ let turn = 0; // so that what is asked next is drawn anew
 let enter = () => {};
 
 /**
- * Asks for a text. `says` stands above it, `offered` are texts to be touched, `tab` is the tab that is lit. done(text)
+ * Asks for a text. `says` stands above it, `offered` are texts to be touched, `tab` is the tab that is lit, if any. done(text)
  * goes on; `ways` are other ways on, {name, words, go(text), empty: whether they need no text}. Nothing may be entered
  * where `optional`. `letters` are those of the pad. wrong(text) says why a text cannot be what it is given for.
  */

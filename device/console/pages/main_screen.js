@@ -47,7 +47,8 @@ export function buildMainScreen() {
   byId("step-undo").addEventListener("click", () => showStep(false));
   byId("step-settle").addEventListener("click", () => showStep(true));
   for (const part of PARTS) {
-    pageBy(byId(`${part}-list`), byId(`${part}-more`), () => byId(`${part}-list`).querySelectorAll("li[data-kind]"));
+    const list = byId(`${part}-list`);
+    pageBy(list, byId(`${part}-more`), () => list.querySelectorAll("li[data-kind]"), { whole: true });
     // The part's place is the grid's to give, so what stands in it cannot change it.
     new ResizeObserver(() => fit(part)).observe(byId(part));
   }
@@ -58,6 +59,13 @@ function fit(part) {
   const list = byId(`${part}-list`);
   list.classList.remove("dense");
   if (list.scrollHeight > list.clientHeight) list.classList.add("dense");
+}
+
+/** Whether the last roll still is to be collected and paid: then its rows come before all that is told beside them. */
+export function isSettling() {
+  const last = state?.last_roll;
+  if (!last || !state.open || isVoided()) return false;
+  return [last.results, last.undone, last.not_redone].some((bets) => bets?.length > 0);
 }
 
 /** How high the results must be for all their rows to be seen, in px. */

@@ -20,7 +20,7 @@ import {
 } from "./dice_words.js";
 import { onSecondTouch } from "./second_touch.js";
 import { element } from "./terminal.js";
-import { usedNames } from "./used_names.js";
+import { supervisorNames } from "./used_names.js";
 
 // The reasons of a void throw that are about one die, or both.
 const ABOUT_A_DIE = ["off_table", "in_dice_cup", "on_chips", "on_rail", "broken"];
@@ -50,10 +50,12 @@ export function explain(opening, reason) {
   const { boxman, witness } = state.dice.duty ?? {};
   openDice("change");
   askText({
-    says: TEXT.dice.supervisor_signs(TEXT.dice.reasons[reason]),
-    offered: usedNames().filter((name) => ![boxman, witness, ...opening.duty].includes(name)),
+    says: TEXT.dice.supervisor_signs(
+      TEXT.dice.reasons[reason],
+      TEXT.dice.opening_of(opening.roll_number, opening.shooter),
+    ),
+    offered: supervisorNames([boxman, witness, ...opening.duty]),
     words: TEXT.dice.explain,
-    tab: "change",
     ways: [{ name: "note", words: TEXT.dice.with_note, go: (name) => askNote((note) => sign(name, { note })) }],
     done: (name) => sign(name, {}),
   });
@@ -65,7 +67,6 @@ function askNote(done) {
     most: NOTE_MAX,
     letters: "sentence",
     words: TEXT.dice.explain,
-    tab: "change",
     done,
   });
 }

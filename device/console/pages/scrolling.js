@@ -6,12 +6,22 @@ import { element } from "./terminal.js";
 /**
  * Gives `list` its button: hidden while everything is in sight, "▼ 10 more" while rows lie below, "▲" at the end.
  * `rows()` are what is counted; they are children of the list at some depth. The button is placed by the caller.
+ * `whole`: a row that is cut through at an edge is not shown; it comes with the next page.
  */
-export function pageBy(list, more, rows = () => list.children) {
+export function pageBy(list, more, rows = () => list.children, { whole = false } = {}) {
   const look = () => {
-    const edge = list.getBoundingClientRect().bottom;
+    const { top, bottom: edge } = list.getBoundingClientRect();
     const fits = list.scrollHeight <= list.clientHeight + 4;
-    const below = [...rows()].filter((row) => row.getBoundingClientRect().bottom > edge + 4).length;
+    const isBelow = (row) => row.getBoundingClientRect().bottom > edge + 4;
+    if (whole) {
+      const places = [...list.children].map((row) => [row, row.getBoundingClientRect()]);
+      const someFit = places.some(([, row]) => row.top >= top - 4 && row.bottom <= edge + 4);
+      for (const [row, { top: from, bottom: to }] of places) {
+        const isCut = (from < edge - 1 && to > edge + 4) || (from < top - 4 && to > top + 1);
+        row.toggleAttribute("data-cut", someFit && isCut);
+      }
+    }
+    const below = [...rows()].filter(isBelow).length;
     more.hidden = fits;
     if (more.dataset.below === String(below)) return;
     more.dataset.below = below;
@@ -20,9 +30,12 @@ export function pageBy(list, more, rows = () => list.children) {
     else more.replaceChildren(TEXT.back_to_top);
   };
   more.addEventListener("click", () => {
+    const { top, bottom: edge } = list.getBoundingClientRect();
     const end = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
-    // A row that was cut at the edge comes whole on the next page.
-    const page = Math.max(list.clientHeight - 32, list.clientHeight / 2);
+    const next = [...rows()].find((row) => row.getBoundingClientRect().bottom > edge + 4);
+    const rise = next ? next.getBoundingClientRect().top - top : 0;
+    // A row that was cut at the edge comes whole on the next page; one that is higher than a page, page by page.
+    const page = rise > 4 ? rise : Math.max(list.clientHeight - 32, list.clientHeight / 2);
     list.scrollTop = end ? 0 : list.scrollTop + page;
     look();
   });

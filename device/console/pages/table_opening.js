@@ -15,6 +15,7 @@ import {
   state,
 } from "./console_state.js";
 import { addDialog, closeAfter } from "./dialogs.js";
+import { countAndClose, isCountMissing } from "./dice_count.js";
 import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
 import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
@@ -125,7 +126,15 @@ function openTable() {
   return act("/api/open", { rules: set.name, options, unit, limits: { min, max } }, TEXT.actions.open());
 }
 
+/** The dice are counted first, as long as they are there; while bets lie on the layout the table stays open anyway. */
+function countFirst(event) {
+  if (state.bets.length > 0 || !isCountMissing()) return;
+  event.stopImmediatePropagation();
+  countAndClose();
+}
+
 export function buildTableOpening() {
+  byId("confirm-close-table").addEventListener("click", countFirst);
   onSecondTouch(byId("confirm-close-table"), {
     subject: () => state.session_number,
     words: () => TEXT.close_table,

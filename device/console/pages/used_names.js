@@ -20,6 +20,12 @@ export function usedNames() {
   return distinct([...used, ...told, ...openings.flatMap((opening) => opening.duty), ...named]);
 }
 
+/** Names to be touched where a supervisor signs: the house's list where it has one; never those in `not`. */
+export function supervisorNames(not) {
+  const { supervisors = [], supervisors_listed: listed = supervisors.length > 0 } = state.dice;
+  return (listed ? supervisors : usedNames()).filter((name) => !not.includes(name));
+}
+
 /** Each name once, however it was written. */
 function distinct(names) {
   const folded = names.map((name) => name.toLowerCase());

@@ -1,0 +1,57 @@
+"""`boxman central receive`: the receiver of tables' events over HTTPS, as a program."""
+
+import argparse
+import asyncio
+import logging
+import socket
+from contextlib import closing
+from pathlib import Path
+
+from provisioning.central.event_store import EventStore, StoreError
+from provisioning.central.receiver import Receiver
+from provisioning.central.receiver_configuration import ReceiverConfigurationError, read_receiver_configuration
+from provisioning.central.receiver_refusals import Refusals
+from provisioning.central.receiver_server import BACKLOG, serve
+from provisioning.command_failed import CommandFailed
+
+
+def add_receive_command(parser: argparse.ArgumentParser) -> None:
+    """Say what `receive` takes."""
+    parser.add_argument(
+        "--config", type=Path, required=True, metavar="FILE", help="the receiver's configuration (TOML)"
+    )
+    parser.set_defaults(start=lambda chosen: receive(chosen.config))
+
+
+def receive(configuration_path: Path) -> int:
+    """Receive until told to end. Raises CommandFailed."""
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        configuration = read_receiver_configuration(configuration_path)
+        with (
+            closing(_listening(configuration.host, configuration.port)) as listener,
+            closing(EventStore(configuration.store)) as store,
+        ):
+            refusals = Refusals()
+            with closing(Receiver(store, configuration.tables, refusals)) as receiver:
+                where = f"https://{configuration.host}:{configuration.port}"
+                print(f"receiver at {where}, tables: {len(configuration.tables)}", flush=True)
+                asyncio.run(serve(receiver, refusals, listener, configuration.tls))
+    except (ReceiverConfigurationError, StoreError) as error:
+        raise CommandFailed(str(error)) from error
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Named as TCP, so that asyncio turns Nagle's delay off. Raises CommandFailed."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise CommandFailed(
+            f"the receiver cannot listen on {host} port {port} ({error.strerror}); choose another in its configuration"
+        ) from error
+    return listener

@@ -1,0 +1,241 @@
+"""Writes the configuration files of the nats-servers that a list (`central_list`) describes.
+
+**One account for each table and each reader.** A NATS server checks to which subjects a client publishes, but not to
+which it has the answer sent: a table that asks for its own last message, with another table's subject for the answer,
+would have the server write into the other's history (seen with 2.15.1). In an account of its own a table reaches the
+stream through two imported services only, its own subject and its own last message; an answer never leaves the account.
+A reader's account imports what reading takes and no table's subject. The stream lies in the account CENTRAL, in which
+only the admin, who sets it up, and the hub's lines to leaf nodes are.
+
+**Three servers** make a cluster that keeps every message three times; the stream's `replicas` say so
+(`stream_setup`). Any one of them may be down.
+
+**Leaf sites.** A site's server keeps the stream of its own tables in a JetStream domain of its own, called as the site,
+with the sequence numbers by which its tables are fenced. So it takes events whether or not the line to the hub is up.
+The hub's stream has the site's for a source: the hub asks each site, over the line that the site keeps to it, for what
+comes after the last message it has, in the site's order; so the hub's log of every table is gapless and without
+duplicates after any cut, and also after the hub lost its tail. The messages are numbered anew at the hub, which no
+table of the site minds: none of them asks there. The line carries no `craps.>`: otherwise the hub would take a table's
+message directly as well, and answer it.
+What this does not cover: a site's server that lost its own tail, as by a disk brought back from a backup. Its tables
+send it what is missing, but under numbers that the hub has had already and does not ask for again. Whoever reads the
+hub then finds a gap in the tables of that site; the site's own log is whole.
+
+**Flushing.** `sync_interval: always` everywhere: what is acknowledged is on the disk.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from device.data_folder import sync_folder
+from device.nats_connection import inbox_of
+from device.table_key import KEY_BYTES, new_seed, public_key_of
+from device.uplink_protocol import subject
+from provisioning.central.central_list import CentralList, Server, Site
+from provisioning.central_server import STREAM, SUBJECTS
+from provisioning.json_file import JsonFileError, read_json_file
+
+ACCOUNT: Final = "CENTRAL"
+SECRETS_FILE: Final = "secrets.json"
+
+MAX_PAYLOAD_BYTES: Final = 1024 * 1024
+# A table has one connection; a unit that is being replaced, and one that tries again, may have a second for a while.
+CONNECTIONS_PER_ACCOUNT: Final = 4
+CONNECTIONS_BESIDE: Final = 100
+SUBSCRIPTIONS_PER_TABLE: Final = 10
+SUBSCRIPTIONS_PER_READER: Final = 1_000
+LOG_FILE_BYTES: Final = 100 * 1024 * 1024
+PING_INTERVAL: Final = "20s"
+
+_READER_SERVICES: Final = (
+    # Without this one the server takes the account for one that has no JetStream, and refuses the others (2.15.1).
+    "$JS.API.INFO",
+    f"$JS.API.STREAM.INFO.{STREAM}",
+    f"$JS.API.CONSUMER.CREATE.{STREAM}.>",
+    f"$JS.API.CONSUMER.INFO.{STREAM}.*",
+    f"$JS.API.DIRECT.GET.{STREAM}",
+    f"$JS.API.DIRECT.GET.{STREAM}.>",
+    f"$JS.ACK.{STREAM}.>",
+    # With a domain, acknowledgements name it and the account.
+    f"$JS.ACK.*.*.{STREAM}.>",
+)
+# One request, many answers.
+_READER_STREAMS: Final = (f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.*",)
+
+
+class SecretsUnusable(Exception):
+    """The file of the servers' own secrets cannot be used; the text says why."""
+
+
+def server_files(listed: CentralList, folder: Path) -> dict[str, str]:
+    """The text of every file, by name. The servers' own secrets are kept in `folder`, and the same again next time.
+
+    Raises SecretsUnusable.
+    """
+    kept = _secrets(folder / SECRETS_FILE, [site.name for site in listed.leaf_sites])
+    files = {f"{server.name}.conf": _text(_hub(listed, server, kept)) for server in listed.hub}
+    for site in listed.leaf_sites:
+        assert site.server is not None
+        files[f"{site.server.name}.conf"] = _text(_leaf(listed, site, site.server, kept))
+    return {SECRETS_FILE: json.dumps(kept, indent=2) + "\n"} | files
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    """Write them with mode 0600, each whole or not at all. Raises OSError."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name, text in files.items():
+        unfinished = folder / f"{name}.new"
+        unfinished.unlink(missing_ok=True)
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(folder / name)
+    sync_folder(folder)
+
+
+def _hub(listed: CentralList, server: Server, kept: dict[str, Any]) -> dict[str, Any]:
+    lines = [(site.name, public_key_of(kept["leaf_seeds"][site.name])) for site in listed.leaf_sites]
+    said = _server(listed, server, None, lines)
+    if listed.leaf_sites:
+        said["leafnodes"] = {"host": server.listen, "port": server.leaf_port, "tls": _tls(listed, server)}
+    if len(listed.hub) > 1:
+        password = kept["cluster_password"]
+        said["cluster"] = {
+            "name": "boxman-hub",
+            "host": server.listen,
+            "port": server.cluster_port,
+            "authorization": {"user": "cluster", "password": password},
+            # Each shows its certificate to the others, so that a password alone is not enough.
+            "tls": _tls(listed, server) | {"verify": True},
+            "routes": [
+                f"tls://cluster:{password}@{other.host}:{other.cluster_port}" for other in listed.hub if other != server
+            ],
+        }
+    return said
+
+
+def _leaf(listed: CentralList, site: Site, server: Server, kept: dict[str, Any]) -> dict[str, Any]:
+    said = _server(listed, server, site, [])
+    said["jetstream"]["domain"] = site.name
+    said["leafnodes"] = {
+        "remotes": [
+            {
+                "urls": [f"tls://{hub.host}:{hub.leaf_port}" for hub in listed.hub],
+                "nkey": kept["leaf_seeds"][site.name],
+                "account": ACCOUNT,
+                "tls": {"ca_file": listed.ca},
+                "deny_exports": ["craps.>"],
+                "deny_imports": ["craps.>"],
+            }
+        ]
+    }
+    return said
+
+
+def _server(listed: CentralList, server: Server, site: Site | None, lines: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """What every server has; `lines` are the leaf nodes that may come to it, by site and key."""
+    tables = listed.tables_at(site)
+    accounts: dict[str, Any] = {
+        ACCOUNT: {
+            "jetstream": "enabled",
+            "users": [
+                {"nkey": listed.admin},
+                *({"nkey": key, "permissions": _line_permissions(name)} for name, key in lines),
+            ],
+            "exports": [
+                {"service": SUBJECTS},
+                *({"service": name} for name in _READER_SERVICES),
+                *({"service": name, "response_type": "stream"} for name in _READER_STREAMS),
+            ],
+        }
+    }
+    for table in tables:
+        own = subject(table.site, table.name)
+        services = [own, f"$JS.API.DIRECT.GET.{STREAM}.{own}"]
+        owner = f"{table.site}.{table.name}"
+        accounts[f"table:{owner}"] = _guest(table.key, owner, services, SUBSCRIPTIONS_PER_TABLE)
+    for reader in listed.readers:
+        services = [*_READER_SERVICES, *_READER_STREAMS]
+        accounts[f"reader:{reader.name}"] = _guest(reader.key, reader.key, services, SUBSCRIPTIONS_PER_READER)
+    return {
+        "server_name": server.name,
+        "host": server.listen,
+        "port": server.port,
+        "tls": _tls(listed, server),
+        "jetstream": {
+            "store_dir": server.store,
+            "sync_interval": "always",
+            "max_file_store": server.store_gb * 10**9,
+        },
+        "log_file": f"{server.store.rstrip('/')}/nats-server.log",
+        "logfile_size_limit": LOG_FILE_BYTES,
+        "logfile_max_num": 3,
+        "max_payload": MAX_PAYLOAD_BYTES,
+        "max_connections": CONNECTIONS_PER_ACCOUNT * (len(tables) + len(listed.readers)) + CONNECTIONS_BESIDE,
+        "ping_interval": PING_INTERVAL,
+        "ping_max": 2,
+        "accounts": accounts,
+    }
+
+
+def _guest(key: str, owner: str, services: list[str], subscriptions_max: int) -> dict[str, Any]:
+    """The account of one table or reader: what it may ask for, and where it hears the answers."""
+    return {
+        "users": [
+            {
+                "nkey": key,
+                "permissions": {
+                    "publish": {"allow": services},
+                    "subscribe": {"allow": [f"{inbox_of(owner)}.>"]},
+                },
+            }
+        ],
+        "imports": [{"service": {"account": ACCOUNT, "subject": service}} for service in services],
+        "limits": {"max_connections": CONNECTIONS_PER_ACCOUNT, "max_subscriptions": subscriptions_max},
+    }
+
+
+def _line_permissions(site: str) -> dict[str, Any]:
+    """What a leaf node may send to the hub and hear from it: the hub's reading of its stream, no table's subject."""
+    return {
+        "publish": {"allow": [f"$JS.S.{site}.>", "$JSC.R.>"]},
+        "subscribe": {"allow": [f"$JS.{site}.API.>", "$JS.FC.>", "$JS.ACK.>"]},
+    }
+
+
+def _tls(listed: CentralList, server: Server) -> dict[str, Any]:
+    return {"cert_file": server.certificate, "key_file": server.private_key, "ca_file": listed.ca}
+
+
+def _text(said: dict[str, Any]) -> str:
+    """As the server reads it: a key a line at the top, and JSON below, in which it knows no \\u."""
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False, indent=1)}\n" for name, value in said.items()]
+    return "# Written by boxman central config. Change the list of tables, and have it written again.\n" + "".join(
+        lines
+    )
+
+
+def _secrets(path: Path, leaf_sites: list[str]) -> dict[str, Any]:
+    """Those of an earlier run, which the servers use already, and new ones where they are missing."""
+    kept: Any = {}
+    if path.exists():
+        try:
+            kept = read_json_file(path)
+        except JsonFileError as error:
+            raise SecretsUnusable(f"{path} {error}") from error
+    seeds = kept.get("leaf_seeds", {}) if isinstance(kept, dict) else None
+    password = kept.get("cluster_password", secrets.token_hex(KEY_BYTES)) if isinstance(kept, dict) else None
+    if not isinstance(seeds, dict) or not isinstance(password, str):
+        raise SecretsUnusable(
+            f"{path}: is not what boxman central config writes; move it away to have new secrets made"
+        )
+    return {
+        "cluster_password": password,
+        "leaf_seeds": {site: seeds[site] if site in seeds else new_seed() for site in leaf_sites},
+    }

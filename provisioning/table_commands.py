@@ -1,0 +1,78 @@
+"""`boxman table`: a unit's public key, and the taking over of a table's history by a new unit."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from device.adoption import NotAdopted, adopt
+from device.central_history import CentralUnreadable
+from device.clock import Clock
+from device.data_folder import DataFolderError, open_data_folder
+from device.journal import JournalError
+from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key, read_table_key
+from device.uplink_protocol import subject
+from provisioning.command_failed import CommandFailed
+from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.key_file import reader_access
+from provisioning.progress import ProgressBar
+
+
+def add_table_command(table: argparse.ArgumentParser, data: Path) -> None:
+    """Add the actions of `boxman table`; `data` is the default data folder."""
+    actions = table.add_subparsers(required=True, metavar="ACTION")
+    action = actions.add_parser("key", help="print the unit's public key, for the list of tables at the centre")
+    action.add_argument("--data", type=Path, default=data, metavar="DIR", help="the data folder (default: data)")
+    action.set_defaults(start=lambda chosen: show_key(chosen.data))
+    action = actions.add_parser("adopt", help="a new unit takes over the history of the one it replaces")
+    action.add_argument("--config", type=Path, required=True, metavar="FILE", help="the table's configuration (TOML)")
+    action.add_argument("--data", type=Path, default=data, metavar="DIR", help="the data folder (default: data)")
+    action.add_argument(
+        "--key", type=Path, metavar="FILE", help="the key of a central reader, which may read whole histories"
+    )
+    action.set_defaults(start=lambda chosen: adopt_table(chosen.config, chosen.data, chosen.key))
+
+
+def show_key(data: Path) -> int:
+    """Print the public key; a unit that has none yet makes it."""
+    try:
+        # Without the lock where there is one, so that it can be asked beside a terminal that runs.
+        key = read_table_key(data / KEY_FILE_NAME)
+        if key is None:
+            with open_data_folder(data) as folder:
+                key = open_table_key(folder.path / KEY_FILE_NAME)
+    except (DataFolderError, TableKeyError) as error:
+        raise CommandFailed(str(error)) from error
+    print(key.public)
+    return 0
+
+
+def adopt_table(config: Path, data: Path, key_file: Path | None) -> int:
+    """Make this unit's journal from the central log. Raises CommandFailed, and then there is no journal, as before."""
+    progress = ProgressBar("taking over")
+    try:
+        configuration = read_configuration(config)
+        if configuration.servers is None:
+            raise CommandFailed(f"{config}: names no uplink.servers, so there is no central log to take over from")
+        access = reader_access(list(configuration.servers), configuration.ca, key_file)
+        with open_data_folder(data) as folder:
+            own = open_table_key(folder.path / KEY_FILE_NAME)
+            last = asyncio.run(
+                adopt(
+                    folder,
+                    access,
+                    configuration.stream,
+                    subject(configuration.site, configuration.table),
+                    site=configuration.site,
+                    table=configuration.table,
+                    key=own.public,
+                    clock=Clock(),
+                    on_progress=progress,
+                )
+            )
+    except (CentralUnreadable, ConfigurationError, DataFolderError, JournalError, NotAdopted, TableKeyError) as error:
+        raise CommandFailed(str(error)) from error
+    finally:
+        progress.close()
+    print(f"table {configuration.table} of {configuration.site}: this unit goes on after event {last - 1}")
+    print(f"the list of tables at the centre should hold its key {own.public}")
+    return 0

@@ -1,0 +1,139 @@
+"""A new unit takes a table over: whole terminals, a real central server with generated files, a real replaced unit."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.event import parse
+from device.table_key import KEY_FILE_NAME
+from tests.central_rig import SITE, TABLE, Central, set_up_when_ready
+from tests.terminal_rig import TerminalProcess, boxman, lines_in
+from tests.test_central_identity import history
+
+
+@pytest.fixture
+def central(tmp_path: Path) -> Iterator[Central]:
+    (tmp_path / "central").mkdir()
+    with Central(tmp_path / "central") as made:
+        made.start()
+        asyncio.run(set_up_when_ready(made))
+        yield made
+
+
+def configuration(central: Central, folder: Path) -> Path:
+    path = folder / "table.toml"
+    path.write_text(
+        f'[table]\nsite = "{SITE}"\nname = "{TABLE}"\n[uplink]\nservers = ["{central.urls(SITE)[0]}"]\n'
+        f'ca = "{central.authority.ca}"\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def registered(central: Central, data: Path) -> str:
+    """Put the key of the unit in `data` into the list, in the place of the one before."""
+    public = boxman("table", "key", "--data", data).stdout.strip()
+    shutil.copy(data / KEY_FILE_NAME, central.keys / f"{SITE}.{TABLE}.key")
+    central.write()
+    central.servers["hub-1"].stop()
+    central.start()
+    assert public == central.key(f"{SITE}.{TABLE}").public
+    return public
+
+
+def played(data: Path, path: Path) -> None:
+    """A start, a session and an end, all of it delivered."""
+    with TerminalProcess(data, configuration=path) as terminal:
+        terminal.wait_for_state(lambda state: state["uplink"]["state"] == "online", "the uplink online")
+        terminal.wait_for_state(lambda state: state["uplink"]["undelivered"] == 0, "everything delivered")
+        terminal.terminate()
+
+
+def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(central: Central, tmp_path: Path) -> None:
+    path = configuration(central, tmp_path)
+    old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
+    former = registered(central, old)
+    played(old, path)
+    before = asyncio.run(history(central, SITE, TABLE))
+
+    heir = registered(central, new)
+    done = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == f"table {TABLE} of {SITE}: this unit goes on after event {len(before)}"
+    lines = lines_in(new)
+    assert lines[:-1] == before
+    last = parse(lines[-1])
+    assert (last.type, last.data) == (
+        "adopted",
+        {"through": len(before), "hash": parse(before[-1]).hash, "former_key": former, "key": heir},
+    )
+    verified = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
+    assert (verified.returncode, verified.stderr) == (0, "")
+
+    played(new, path)
+    after = asyncio.run(history(central, SITE, TABLE))
+    assert after[: len(lines)] == lines
+    [start] = [parse(line) for line in after[len(lines) :] if parse(line).type == "started"]
+    assert (start.seq, start.data["key"], start.data["key_changed"]) == (len(lines) + 1, heir, True)
+    verified = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
+    assert (verified.returncode, verified.stderr) == (0, "")
+
+    # It may come back with its key, or with the new unit's, as a copied card has it.
+    with TerminalProcess(old, configuration=path) as terminal:
+        words = f"the central server refuses this table's credentials; its list of tables should hold the key {former}"
+        terminal.wait_for_state(lambda state: state["uplink"]["last_error"] == words, words)
+        terminal.terminate()
+    shutil.copy(new / KEY_FILE_NAME, old / KEY_FILE_NAME)
+    with TerminalProcess(old, configuration=path) as terminal:
+        terminal.wait_for_state(lambda state: state["uplink"]["state"] == "fenced", "the old unit fenced")
+        terminal.terminate()
+    assert asyncio.run(history(central, SITE, TABLE))[: len(after)] == after
+
+
+def test_what_cannot_be_taken_over_leaves_no_journal(central: Central, tmp_path: Path) -> None:
+    path = configuration(central, tmp_path)
+    old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
+    registered(central, old)
+
+    def refused(data: Path, key: Path | None) -> str:
+        done = boxman("table", "adopt", "--config", path, "--data", data, *(("--key", key) if key else ()))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert len(done.stderr.splitlines()) == 1
+        return done.stderr
+
+    assert "holds nothing under craps.casino-1.craps-1.journal" in refused(new, reader)
+    played(old, path)
+    assert "this unit has a journal already" in refused(old, reader)
+    assert "refuses this table's credentials" in refused(new, None)
+    assert "refuses this table's credentials" in refused(new, new / KEY_FILE_NAME)
+    assert "boxman central key makes one" in refused(new, tmp_path / "no.key")
+    shutil.copy(old / KEY_FILE_NAME, new / KEY_FILE_NAME)
+    assert "written with this unit's own key" in refused(new, reader)
+    assert not (new / "journal.db").exists()
+
+
+def test_a_log_that_was_changed_is_not_taken_over(central: Central, tmp_path: Path) -> None:
+    path = configuration(central, tmp_path)
+    old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
+    registered(central, old)
+    played(old, path)
+    lines = lines_in(old)
+
+    async def rewrite() -> None:
+        """Whoever rules the server writes the history anew, without its last event but one."""
+        from device.nats_connection import connected
+
+        async with connected(central.access("admin"), "test") as client:
+            jetstream = client.jetstream()
+            await jetstream.delete_stream("CRAPS")
+            await central.set_up()
+            await jetstream.publish(f"craps.{SITE}.{TABLE}.journal", "\n".join([*lines[:-2], lines[-1]]).encode())
+
+    asyncio.run(rewrite())
+    done = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"event {len(lines) - 1} of the central log: does not follow the one before" in done.stderr
+    assert not (new / "journal.db").exists()

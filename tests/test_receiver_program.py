@@ -1,0 +1,229 @@
+"""The receiver's surroundings: its server, its store, its configuration and its command."""
+
+import asyncio
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import Message, Scope
+
+from device.event import Stamp, seal
+from device.https_protocol import signed_headers
+from provisioning.central import receiver as receiver_module
+from provisioning.central import receiver_server
+from provisioning.central.event_store import EventStore, NotContinued, StoreError
+from provisioning.central.receiver import Receiver
+from provisioning.central.receiver_configuration import ReceiverConfigurationError, read_receiver_configuration
+from provisioning.central.receiver_refusals import Refusals
+from provisioning.central.table_list import KnownTable
+from tests.conformance_rig import KEY, OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral
+
+LAST = f"/v1/tables/{SITE}/{TABLE}/last"
+EVENTS = f"/v1/tables/{SITE}/{TABLE}/events"
+ZEROS = "0" * 64
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture
+def central(tmp_path: Path, certificates: Certificates) -> HttpsCentral:
+    """Configured, and not started."""
+    return HttpsCentral(tmp_path / "central", certificates)
+
+
+def test_connections_are_bounded_and_an_idle_one_is_closed(
+    central: HttpsCentral, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiver_server, "CONNECTIONS_MAX", 2)
+    monkeypatch.setattr(receiver_server, "IDLE_S", 0.5)
+    configuration = read_receiver_configuration(central.configuration)
+    trust = ssl.create_default_context(cafile=certificates.ca)
+    refusals = Refusals()
+
+    async def scenario() -> None:
+        store = EventStore(configuration.store)
+        receiver = Receiver(store, configuration.tables, refusals)
+        with socket.create_server(("127.0.0.1", central.port)) as listener:
+            serving = asyncio.create_task(receiver_server.serve(receiver, refusals, listener, configuration.tls))
+            links = [await asyncio.open_connection("127.0.0.1", central.port, ssl=trust) for _ in range(2)]
+            for half in (b"", b"GET /openapi"):
+                links[0][1].write(half)
+            reader, writer = await asyncio.open_connection("127.0.0.1", central.port, ssl=trust)
+            assert await closed(reader)
+            assert refusals.counts == {"too_many_connections": 1}
+            # Neither one that says nothing nor one that never comes to an end stays.
+            for link, _ in links:
+                assert await closed(link)
+            assert refusals.counts == {"too_many_connections": 1}
+            for _, end in [*links, (reader, writer)]:
+                end.transport.abort()
+            signal.raise_signal(signal.SIGTERM)
+            await asyncio.wait_for(serving, 10)
+        receiver.close()
+        store.close()
+
+    asyncio.run(scenario())
+
+
+async def closed(reader: asyncio.StreamReader) -> bool:
+    """Whether the other end closes the connection, in good order or not, within a while."""
+    try:
+        return await asyncio.wait_for(reader.read(), 10) == b""
+    except ConnectionError:
+        return True
+
+
+def answer_of(
+    tables: list[KnownTable], store: EventStore, path: str, *, client: str, body_comes: bool = True, headers: Any = ()
+) -> tuple[int, dict[str, Any]]:
+    """The answer of a receiver in this process, to somebody at the address `client`."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if not body_comes:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope: Scope = {
+        "type": "http",
+        "method": "GET" if body_comes else "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": headers,
+        "client": (client, 1),
+    }
+    receiver = Receiver(store, tables, Refusals())
+    asyncio.run(receiver(scope, receive, send))
+    receiver.close()
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_refusals_are_told_on_the_machine_itself_only(tmp_path: Path) -> None:
+    store = EventStore(tmp_path / "events.db")
+    assert answer_of([], store, "/v1/refusals", client="127.0.0.1") == (200, {"refusals": {}})
+    assert answer_of([], store, "/v1/refusals", client="::1")[0] == 200
+    status, said = answer_of([], store, "/v1/refusals", client="192.0.2.1")
+    assert (status, said["reason"]) == (403, "not_loopback")
+    store.close()
+
+
+def test_a_body_that_does_not_come_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiver_module, "BODY_TIMEOUT_S", 0.05)
+    store = EventStore(tmp_path / "events.db")
+    headers = signed_headers(KEY, "POST", EVENTS, ZEROS, b"") | {"content-type": "application/x-ndjson"}
+    given = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    tables = [KnownTable(SITE, TABLE, KEY.public)]
+    status, said = answer_of(tables, store, EVENTS, client="127.0.0.1", body_comes=False, headers=given)
+    assert (status, said["reason"]) == (408, "too_slow")
+    store.close()
+
+
+def test_a_store_that_fails_is_said_and_nothing_is_taken(tmp_path: Path) -> None:
+    store = EventStore(tmp_path / "events.db")
+    store.close()
+    given = [(n.lower().encode(), v.encode()) for n, v in signed_headers(KEY, "GET", LAST, "", b"").items()]
+    tables = [KnownTable(SITE, TABLE, KEY.public)]
+    status, said = answer_of(tables, store, LAST, client="127.0.0.1", headers=given)
+    assert (status, said["reason"]) == (503, "store_failed")
+
+
+def test_more_requests_than_can_be_done_in_time_are_told_to_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiver_module, "WAITING_MAX", 0)
+    store = EventStore(tmp_path / "events.db")
+    given = [(n.lower().encode(), v.encode()) for n, v in signed_headers(KEY, "GET", LAST, "", b"").items()]
+    tables = [KnownTable(SITE, TABLE, KEY.public)]
+    status, said = answer_of(tables, store, LAST, client="127.0.0.1", headers=given)
+    assert (status, said["reason"]) == (503, "too_busy")
+    store.close()
+
+
+def test_the_store_flushes_every_write_and_refuses_other_files(tmp_path: Path) -> None:
+    store = EventStore(tmp_path / "events.db")
+    assert store._database.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    (event,) = [seal(TABLE, 1, Stamp("b", 0, "2026-11-29T22:10:56.123Z", "free"), "rolled", {}, ZEROS)]
+    store.append(SITE, TABLE, ZEROS, [event])
+    with pytest.raises(NotContinued, match=f"the log ends at event 1 with hash {event.hash}"):
+        store.append(SITE, TABLE, ZEROS, [event])
+    store.close()
+    again = EventStore(tmp_path / "events.db")
+    assert (again.end(SITE, TABLE).seq, again.end("other", TABLE).seq) == (1, 0)
+    again.close()
+    (tmp_path / "text").write_text("This is a text, and a long one, as it has to be to be taken for a database." * 9)
+    for path in ("text", ".", "missing/events.db"):
+        with pytest.raises(StoreError, match="it should be the receiver's store"):
+            EventStore(tmp_path / path)
+
+
+def configured(central: HttpsCentral, folder: Path, *changes: tuple[str, str]) -> str:
+    """What is said of the configuration once parts of it are replaced."""
+    text = central.configuration.read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after, 1)
+    (folder / "central.toml").write_text(text)
+    with pytest.raises(ReceiverConfigurationError) as refused:
+        read_receiver_configuration(folder / "central.toml")
+    return str(refused.value).removeprefix(f"{folder}/central.toml: ")
+
+
+def test_a_configuration_that_is_wrong_is_refused_in_one_line(central: HttpsCentral, tmp_path: Path) -> None:
+    key = str(central.certificates.key)
+    assert configured(central, tmp_path, ("port =", "prot =")) == (
+        "receiver.prot is no key; the keys are host, port, certificate, key, store"
+    )
+    assert configured(central, tmp_path, (str(central.port), "0")) == (
+        "receiver.port must be a whole number from 1 to 65535"
+    )
+    assert configured(central, tmp_path, (key, key + "x")) == (
+        f"receiver.key: {key}x cannot be read (No such file or directory)"
+    )
+    assert configured(central, tmp_path, (key, str(central.certificates.expired_key))).endswith(
+        "are no certificate (PEM) and its key without a passphrase"
+    )
+    assert "key must be the table's public key" in configured(central, tmp_path, (KEY.public, KEY.public[:-1]))
+    assert "already" in configured(central, tmp_path, (OTHER_KEY.public, KEY.public))
+    assert configured(central, tmp_path, ("[receiver]", "[reciever]")) == (
+        "reciever is no section; the sections are [receiver], [[tables]]"
+    )
+    assert configured(central, tmp_path, ("[receiver]", "[receiver")).startswith("is no TOML")
+
+
+def test_the_command_says_where_it_is_ends_on_a_signal_and_refuses_a_port_that_is_taken(central: HttpsCentral) -> None:
+    boxman = [
+        str(Path(sys.executable).with_name("boxman")), "central", "receive", "--config", str(central.configuration)
+    ]  # fmt: skip
+    with subprocess.Popen(boxman, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"receiver at https://127.0.0.1:{central.port}, tables: 2\n"
+            trust = ssl.create_default_context(cafile=central.certificates.ca)
+            answer = httpx.get(f"https://127.0.0.1:{central.port}/v1/refusals", verify=trust, trust_env=False)
+            assert answer.json() == {"refusals": {}}
+            second = subprocess.run(boxman, capture_output=True, text=True, timeout=60)
+            assert (second.returncode, second.stderr) == (
+                1,
+                f"boxman: the receiver cannot listen on 127.0.0.1 port {central.port} (Address already in use); "
+                "choose another in its configuration\n",
+            )
+            process.terminate()
+            assert process.wait(30) == 0
+        finally:
+            process.kill()

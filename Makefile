@@ -3,8 +3,8 @@ PORT ?= 8080
 DATA ?= data
 PYTHON ?= python3
 BIN := .venv/bin
-# The debian packages that the tests drive or look at pages with.
-DEBIAN_PACKAGES := chromium fonts-dejavu-core
+# The debian packages that the tests drive, look at pages with, or keep an archive in.
+DEBIAN_PACKAGES := chromium fonts-dejavu-core openssl postgresql
 
 .PHONY: setup run test test-long test-vm sim bench screenshots lock clean debian-packages
 

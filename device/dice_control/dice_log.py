@@ -27,10 +27,11 @@ In every event about dice:
   set           name of the set
   moves         [{"set", "die", "from", "to"}], one for each die that changes its place. `die` is its serial number, or
                 "1", "2" ... where the dice of the set carry none. Places: store, reserve, play, offered, floor,
-                inspection, missing, withdrawn, cancelled, destroyed.
+                inspection, missing, written_off, withdrawn, cancelled, destroyed.
   opening       seq of the reserve_opened event it belongs to, null where there is none. While the lid is open, every
                 deed that moves dice in or out of the reserve, or counts a set at the table, belongs to that opening;
-                once it is shut, those until it has a reason, and those of the same reason until the next roll.
+                once it is shut, those until it has a reason, and those of the same reason: in both cases until the
+                next roll, or until the table is opened for another session.
   through       only where the opening stands for others, beyond the hundred that can wait at once: seq of the last of
                 them; what explains the opening explains them all
   reason        why, one of REASONS; it explains that opening too
@@ -42,13 +43,14 @@ In every event about dice:
 What breaks a rule of the house, with the article "house":
 
   lid_shut      dice left or entered the reserve, the lid was shut, and the deed belongs to no opening
+  no_opening    the same of a correction: of what only the log says, no opening accounts for it
   correction    a correction puts a die where the last count of its set did not see it, or brings a lost one back
   final         a die that was withdrawn or cancelled is spoken of as missing, found, or elsewhere
   destroyed     a set is received with the serial number of a die of the same maker that was destroyed
 
 A change of dice is judged whichever action brings it about: also a correction, an inspection, a die found or a removal
 that takes dice into or out of play. The reason die_off_table allows one amid a series only where, by the log, a die of
-the set has been off the table since that series. A die that is called sound after it was found unsound is marked
+the set has been off the table since that series, or a throw of it went off the table. A die that is called sound after it was found unsound is marked
 ("sound"), and so is an explanation by a change that the rules forbade when the reserve was opened ("change"). A set
 has served in a session when a roll was thrown with dice of it in play, and the session before is the last with such a
 roll: a table that was opened and closed without one lets no set serve again ("reuse"; Spain II.1 asks for dice other
@@ -70,8 +72,9 @@ dice_moved           action is one of
                                    before the shooter, who took two; the others went back to the reserve in sight of all
                        offer       offered [dice], asked_by | null, asked_by_name | null: they lie before the shooter
                        off_table   a die left the table outside a throw: moves -> floor
-                       found       moves floor or missing -> inspection (or where it was put instead)
-                       missing     moves -> missing: looked for and not found
+                       found       moves floor, missing or written_off -> inspection (or where it was put instead)
+                       missing     moves -> missing: looked for and not found; reason die_off_table where it lay on
+                                   the floor by the log, otherwise count
                        correction  the log is put right after a count; `count` is the count's seq, or null. It is
                                    judged as the deed that would have brought the dice there.
 dice_counted         count "opening" | "closing" | "check", seen {place: [dice]}, expected {place: [dice]},
@@ -80,7 +83,10 @@ dice_counted         count "opening" | "closing" | "check", seen {place: [dice]}
                      that is not at the table explains no opening by its count. moves is empty: a count moves nothing.
                      An opening count that sees two dice in play is held against the number of dice that the rules ask
                      for in the reserve.
-dice_set_moved       to "store" | "withdrawn" | "cancelled" | "destroyed", moves
+dice_set_moved       to "store" | "withdrawn" | "cancelled" | "destroyed" | "written_off", moves. Written off are lost
+                     dice, from the floor or missing, by done_by, a supervisor who is not on duty: nobody has them, so
+                     they can be neither cancelled nor destroyed (earlier versions let them). They stay lost, and what
+                     the rules ask for when a die is lost is still asked for.
 void_dice            a void throw and its dice: no_roll (seq of the no_roll event), no_roll_reason ("in_dice_cup" ...),
                      dice [dice], moves: off_table play -> floor, broken play -> inspection, otherwise none;
                      reason die_off_table (also for in_dice_cup, with the opening), damage, or null
@@ -89,6 +95,7 @@ reserve_explained    opening, reason, explained_as "boxman" | "supervisor", done
                      A supervisor is none of those on duty now, last, or at the opening. The reason count needs a count
                      of a set at the table that belongs to this opening or came after its closing. Given while the
                      lid is open, it holds as long as nothing contradicts it: see instead_of, and reserve_settled.
+                     What the boxman says too late is not judged; the supervisor's word is.
                      (No set, moves, seen_by.)
 reserve_settled      the lid is shut, and long enough for the slots to have settled (only where slots are wired): closed
                      (seq of the closing), occupied [places], surplus (how many more dice the slots hold than the log
@@ -100,11 +107,17 @@ reserve_settled      the lid is shut, and long enough for the slots to have sett
 
 The lid and the slots
 =====================
-`take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened and roll (in which sessions
-dice were in play, and whether the lid was shut), alert_raised (reserve_unexplained:<seq>, slots_changed_shut:<seq>,
+`take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened, table_closed, no_more_bets,
+no_roll and roll (in which sessions dice were in play, and whether the lid was shut), alert_raised (reserve_unexplained:<seq>, slots_changed_shut:<seq>,
 no_opening_count:<session>) and alert_acknowledged, started and recording_resumed (which an opening may outlive once
 before its alerts come at once).
 
+reserve_opened       table_open: whether the table is open. An opening while it is closed is explained by what was
+                     brought or taken while the lid was open or before the table was opened, or by somebody who says
+                     so; by no count. Once the table is open again, only a supervisor explains it.
+table_closed         uncounted [sets at the table without a closing count in this session], reserve_open: true; each
+                     only where it is so
+no_roll              sets [those at the table], only where there are
 slots                occupied [places], initial (told at a start), lid: "open"; "shut"; "settling": shut, and no
                      reserve_settled since; "unseen". unread [places], only where the sensors of some cannot be read:
                      those count as they were.
@@ -126,18 +139,27 @@ Alerts
 What an event raises is in `event_alerts`, what is wrong for as long as it is so in `reserve_conditions`, and who may
 acknowledge which in `device.alert_book`. The detail of each holds all that its text says.
 
-  against_rule:<seq>         event, rules, against_rule as above
+  against_rule:<seq>         event, rules, against_rule as above. Also of the first roll of a session with a set that
+                             may not serve again; the roll itself does not say so
   count_differs:<seq>        event, set, count, difference as above
-  no_opening_count:<session>, no_closing_count:<session>                   session, sets
+  no_opening_count:<session>, no_closing_count:<session>                   session, sets. A closing count is in time
+                             until closing_count_ms after the closing, and before the table is opened again
   slots_changed_shut:<seq>   event and last (the first and the last slots event), changes (how many), before and after
                              [places], initial (one of them was told at a start)
   reserve_unexplained:<seq>  opening, closed, roll_number, shooter, further (more openings that it stands for)
-  reserve_left_open          opening, open_max_ms; reserve_open_during_roll, reserve_open_while_closed: opening
+  reserve_left_open          opening, open_max_ms
+  reserve_open_during_roll:<seq>, reserve_open_while_closed:<seq>          opening. Latched: shutting the lid, or saying
+                             why, does not end it. (Earlier versions: without the seq, and over when the lid was shut.)
+  dice_not_named:<seq>       event, a void throw off the table: which die it was is not recorded. It ends when it is, or
+                             when another person takes note of it
+  dice_written_off:<seq>     event, set, dice, by
   slots_disagree             occupied, log [dice in the reserve by the log], sets [the set of each]
   dice_in_play               dice [[set, die]]: those that are in play by the log
   dice_missing:<set>         set, dice
   set_to_replace:<set>       set, dice, article; with at_hand and asked where too few are left
-  set_served_before:<set>    set, session, article
+  set_served_before:<set>    set, session (the last before this one in which it served), article
+
+Texts give an article without what explains it; the whole of it is in the detail.
 """
 
 from collections.abc import Callable, Mapping

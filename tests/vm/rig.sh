@@ -30,9 +30,7 @@ boot_seconds_max=900
 # The lock file says which of the others; it does not hold lgpio, which only a table's computer needs.
 lgpio=lgpio==0.2.2.0
 drivers_need=(gpiozero colorzero pyserial)
-terminal_needs=(anyio cffi click h11 idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn)
-# And those who play a table in the guest itself.
-load_needs=(certifi httpcore httpx)
+terminal_needs=(anyio cffi click h11 idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn certifi httpcore httpx)
 guest_python=3.11
 
 say() { printf -- '-- %s\n' "$*"; }
@@ -173,7 +171,7 @@ stage_system() {
     --platform manylinux_2_34_x86_64 --platform manylinux2014_x86_64 --platform any)
   "$python" -m pip install "${for_guest[@]}" "$lgpio" 2> "$work/log/pip.txt" ||
     { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
-  "$python" -m pip install "${for_guest[@]}" --require-hashes -r <(locked_requirements "${terminal_needs[@]}" "${load_needs[@]}") \
+  "$python" -m pip install "${for_guest[@]}" --require-hashes -r <(locked_requirements "${terminal_needs[@]}") \
     2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
   install "$here/guest/boxman" "$root/usr/bin/boxman"
   say "writing the guest's disk"

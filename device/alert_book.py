@@ -5,7 +5,8 @@ is acknowledged; otherwise it tells of what is so, until that is put right.
 
 Most alerts may be acknowledged by anyone: a technician's matters, the puck, the buttons. Those about dice and their
 reserve (ANOTHER_PERSON) tell of what the boxman and the witness did or let happen, so neither of them may put such an
-alert away: `not_by` holds who was on duty or signed then; whoever is on duty when it is acknowledged is refused too.
+alert away: `not_by` holds who was on duty or signed then; whoever is on duty when it is acknowledged is refused too,
+and where the configuration lists supervisors, whoever is none of them.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -130,6 +130,16 @@ def test_a_die_on_the_floor_at_the_day_s_end_is_missing_in_the_account_too() -> 
 # The reserve
 
 
+def test_an_inspection_that_puts_a_die_back_explains_the_opening() -> None:
+    journal = table()
+    journal.void_throw("off_table", "A1")
+    journal.do("found", set="A", die="A1")
+    journal.lid(True)
+    journal.inspect(set="A", dice=["A1"], then="reserve")
+    journal.lid(False)
+    assert [opening.reason for opening in history(journal.journal).openings] == ["new_set", "die_off_table"]
+
+
 def test_a_reserve_that_was_open_when_it_may_not_be_is_not_in_order_although_it_was_explained() -> None:
     journal = table()
     tell(journal, "no_more_bets", {})

@@ -25,6 +25,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]
             {"on_duty": {"boxman": "Ana", "witness": "Luis"}},
             {"receive": {"set": "A-1", "dice": 5, "maker": "B <&> 1", "colour": "red"}},
             {"place": {"set": "A-1"}},
+            {"correction": {"places": {"5": "inspection"}, "note": "B <&> 1"}},
+            {"correction": {"places": {"5": "reserve"}, "note": "B <&> 1"}},
             {"change": {"taken": ["1", "2"]}},
         ):
             dice(process, action)
@@ -56,7 +58,8 @@ def test_a_report_is_a_page_that_names_the_set_and_runs_no_script(
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert "A &lt;&amp;&gt; 1" in answer.text
+    assert "A-1" in answer.text
+    assert "B &lt;&amp;&gt; 1" in answer.text, "the maker, and a note"
     assert "<script" not in answer.text
     assert f'lang="{language or "en"}"' in answer.text
 

@@ -361,13 +361,13 @@ class _Reading:
                 self._in_play.add((move.set_name, move.die))
             else:
                 self._in_play.discard((move.set_name, move.die))
-        if event.type == "dice_set_received":
-            row.facts = self._received(event)
+        if event.type == "dice_duty":
+            self._found.on_duty = data["boxman"], data["witness"], data["session"]
         elif event.type == "dice_set_inspected":
             states = self._found.states.setdefault(data["set"], {})
             states |= dict.fromkeys(data.get("sound", ()), "sound") | dict.fromkeys(row.unsound, "unsound")
-        elif event.type == "dice_duty":
-            self._found.on_duty = data["boxman"], data["witness"], data["session"]
+        if event.type == "dice_set_received":
+            row.facts = self._received(event)
         elif event.type == "void_dice":
             # The row belongs to the throw; the reserve may have been opened for it too.
             self._deed_in_opening(row, data, event)

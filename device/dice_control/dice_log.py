@@ -50,12 +50,12 @@ What breaks a rule of the house, with the article "house":
 
 A change of dice is judged whichever action brings it about: also a correction, an inspection, a die found or a removal
 that takes dice into or out of play. The reason die_off_table allows one amid a series only where, by the log, a die of
-the set has been off the table since that series, or a throw of it went off the table. A die that is called sound after it was found unsound is marked
-("sound"), and so is an explanation by a change that the rules forbade when the reserve was opened ("change"). A set
-has served in a session when a roll was thrown with dice of it in play, and the session before is the last with such a
-roll: a table that was opened and closed without one lets no set serve again ("reuse"; Spain II.1 asks for dice other
-than those used in the session before). What a micrometer showed outside the bounds of the rules is against them
-("edge"), whatever the inspection called it.
+the set has been off the table since that series, or a throw of it went off the table. A die that is called sound after
+it was found unsound is marked ("sound"), and so is an explanation by a change that the rules forbade when the reserve
+was opened ("change"). A set has served in a session when a roll was thrown with dice of it in play, and the session
+before is the last with such a roll: a table that was opened and closed without one lets no set serve again ("reuse";
+Spain II.1 asks for dice other than those used in the session before). What a micrometer showed outside the bounds of
+the rules is against them ("edge"), whatever the inspection called it.
 
 dice_duty            boxman, witness: who is at the table; their names stand in the events that follow in this session,
                      where no other is given. (Without `set` and what goes with it; done_by and seen_by are these two.)
@@ -107,10 +107,10 @@ reserve_settled      the lid is shut, and long enough for the slots to have sett
 
 The lid and the slots
 =====================
-`take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened, table_closed, no_more_bets,
-no_roll and roll (in which sessions dice were in play, and whether the lid was shut), alert_raised (reserve_unexplained:<seq>, slots_changed_shut:<seq>,
-no_opening_count:<session>) and alert_acknowledged, started and recording_resumed (which an opening may outlive once
-before its alerts come at once).
+`take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened, table_closed,
+no_more_bets, no_roll and roll (in which sessions dice were in play, and whether the lid was shut), alert_raised
+(reserve_unexplained:<seq>, slots_changed_shut:<seq>, no_opening_count:<session>) and alert_acknowledged, started and
+recording_resumed (which an opening may outlive once before its alerts come at once).
 
 reserve_opened       table_open: whether the table is open. An opening while it is closed is explained by what was
                      brought or taken while the lid was open or before the table was opened, or by somebody who says

@@ -376,8 +376,7 @@ def closing(table: DiceTable) -> list[str]:
     table.no_alert("dice_missing:B")
     table.dice("remove", set="B", to="withdrawn", reason="die_off_table")
     return [
-        "2.5 Reserve opened o14 | die off the table (Ana) | explained before it was shut; afterwards:"
-        " Returned to the store",
+        "2.5 Reserve opened o14 | closing (Ana) | explained before it was shut; afterwards: Die missing",
         "2.5 Closing count d1 | C | count | die C6: by the log in the reserve, seen nowhere | of o14",
         "2.5 ALERT count_differs:d1",
         "2.5 Alert noted count_differs:d1 | Eva",

@@ -30,7 +30,7 @@ boot_seconds_max=900
 # The lock file says which of the others; it does not hold lgpio, which only a table's computer needs.
 lgpio=lgpio==0.2.2.0
 drivers_need=(gpiozero colorzero pyserial)
-terminal_needs=(anyio cffi click h11 idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn certifi httpcore httpx)
+terminal_needs=(anyio certifi cffi click h11 httpcore httpx idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn)
 guest_python=3.11
 
 say() { printf -- '-- %s\n' "$*"; }

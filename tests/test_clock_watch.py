@@ -109,6 +109,12 @@ def test_small_steps_that_add_up_are_told_as_one() -> None:
     assert machine.after(S, by_ns=400 * MS) == []
 
 
+def test_a_step_is_told_as_far_as_it_was_whatever_was_slewed_before() -> None:
+    machine = Machine()
+    assert machine.after(3000 * S, by_ns=1500 * MS) == []
+    assert machine.after(S, by_ns=-600 * MS)[0][1]["by_ms"] == -600
+
+
 def test_small_steps_are_added_up_for_an_hour() -> None:
     machine = Machine()
     assert machine.after(3599 * S, by_ns=2000 * MS) == []

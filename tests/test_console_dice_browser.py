@@ -34,7 +34,7 @@ from tests.dice_console_rig import (
 
 expect.set_options(timeout=EXPECT_MS)
 LARGE: ViewportSize = {"width": 1280, "height": 720}
-MARKUP = "<b>Ana</b>"
+MARKUP = "<b>Bold</b>"
 
 
 @pytest.fixture(scope="module")
@@ -455,19 +455,23 @@ def test_the_keyboard_swaps_a_die(start: Start) -> None:
     expect(page.locator("#help-keys")).to_contain_text("Dice, No more bets")
 
 
-def test_a_name_is_typed_and_is_text(start: Start) -> None:
+def test_names_are_typed_and_what_was_typed_is_text(start: Start) -> None:
     page, table = start("us-vegas")
     touch(page, "button-dice", "dice-tab-duty", "duty-boxman")
-    for name in (MARKUP, "Bo 12"):
+    for name in ("Ana Núñez", "Bo 12"):
         expect(page.get_by_test_id("dice-text-field")).to_be_focused()
         page.keyboard.type(name)
         page.keyboard.press("Enter")
     expect(page.get_by_test_id("duty-witness")).to_contain_text("Bo 12")
     page.keyboard.press("Enter")
     is_back(page)
-    assert table.state()["dice"]["duty"] == {"boxman": MARKUP, "witness": "Bo 12"}
+    assert table.state()["dice"]["duty"] == {"boxman": "Ana Núñez", "witness": "Bo 12"}
     touch(page, "button-dice")
-    expect(page.get_by_test_id("signed-change")).to_have_text(f"{MARKUP}, seen by Bo 12")
+    expect(page.get_by_test_id("signed-change")).to_have_text("Ana Núñez, seen by Bo 12")
+    # A maker may have any characters in its name.
+    act(table, "receive", set="A", dice=5, maker=MARKUP, colour="red")
+    touch(page, "dice-tab-sets")
+    expect(page.get_by_test_id("set-A")).to_contain_text(MARKUP)
 
 
 def test_no_more_bets_stands_until_the_roll_and_an_open_reserve_is_an_alert(start: Start) -> None:
@@ -515,7 +519,7 @@ def test_a_table_is_closed_says_so_and_is_opened_again(start: Start) -> None:
     assert not table.state()["open"]
     # The reserve is asked about all the same.
     lid(table, "open")
-    expect(page.get_by_test_id("alert-list")).to_contain_text("open while the table is closed")
+    expect(page.get_by_test_id("alert-list")).to_contain_text("open while the table was closed")
     lid(table, "closed")
     touch(page, "reason-of-opening-closing")
     expect(question(page)).to_be_hidden()

@@ -298,6 +298,16 @@ def test_what_a_set_in_the_store_needs_is_not_said_as_if_it_were_used() -> None:
     assert [need["text"] for need in said["needs"]][-1] == "Die 1 of set M found unsound."
 
 
+@pytest.mark.parametrize(("name", "right"), [("7", True), ("Vega", True), ("12345", False), ("", False), ("7.", False)])
+def test_a_player_who_asks_is_named_or_numbered(name: str, right: bool) -> None:
+    asked = {"swap": {"out": ["1"], "in": ["2"], "reason": "player_request", "asked_by_name": name}}
+    if right:
+        assert parse_action(asked) == asked
+    else:
+        with pytest.raises(ActionError, match="asked_by_name"):
+            parse_action(asked)
+
+
 # At the terminal
 
 

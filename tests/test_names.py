@@ -58,6 +58,7 @@ def test_what_an_earlier_version_took_is_compared_all_the_same() -> None:
     assert same_name("Ana", "Ana\U00016fe4")
     assert same_mark("004711", "\u0660\u0660\u0664\u0667\u0661\u0661")
     assert same_mark("004711", "\uff10\uff10\uff14\uff17\uff11\uff11")
+    assert same_mark("A", "A\u0323")
     assert folded("\u3164.") == ""
 
 

@@ -219,6 +219,11 @@ def test_a_link_that_is_lost_while_the_state_is_made_puts_it_off(tmp_path: Path)
             assert not await pruner.prune()
             assert answers == []
             assert journal.base() is None
+        await terminal.alert("clock_stepped", "The clock was set forward by 181 d.")
+        answers[:] = [99, 99]
+        assert not await pruner.prune()
+        assert answers == [99], "the state was not even made"
+        await terminal.acknowledge("clock_stepped", terminal.state["seq"], "Eva", "acknowledged")
         # A table that has stopped accepting does not write.
         terminal._recorder.halt("Nothing is accepted.")
         answers[:] = [99, 99]

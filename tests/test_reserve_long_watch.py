@@ -51,6 +51,40 @@ def test_a_die_that_is_taken_out_by_the_log_while_the_node_is_away_is_no_alarm_w
     ]
 
 
+def test_the_slots_have_time_to_settle_again_when_the_node_is_back() -> None:
+    table = FarSlots()
+    opened = table.lid(True)
+    table.do("remove", set="A", to="withdrawn", reason="damage", dice=["5"])
+    table.lid(False)
+    table.after(900)
+    table.node_is_lost()
+    table.after(60_000)
+    table.node_is_found()
+    table.after(900)
+    table.slots(1, 2)
+    table.after(60_000)
+    assert table.standing() == []
+    assert table.session.dice.state.last_opening == {"seq": opened, "reason": "damage"}
+
+
+def test_what_was_out_of_sight_at_one_closing_is_not_at_the_next() -> None:
+    table = FarSlots()
+    table.node_is_lost()
+    table.lid(True)
+    table.do("explain", reason="inspector_request", as_="boxman")
+    table.lid(False)
+    table.after(5_000)
+    table.node_is_found()
+    table.lid(True)
+    table.do("explain", reason="inspector_request", as_="boxman")
+    table.lid(False)
+    table.start()
+    table.lid(False, initial=True)
+    changed = table.slots(1, 2, initial=True)
+    table.after(2_000)
+    assert f"{SHUT}:{changed}" in table.standing()
+
+
 def test_so_it_is_if_the_node_was_started_anew_or_the_program_too() -> None:
     for restarts in (False, True):
         table = FarSlots()

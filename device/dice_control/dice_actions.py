@@ -39,6 +39,7 @@ brackets may be left out, and then mean what is said here:
 [asked_by] is shooter | player | inspector | supervisor | boxman; where it is left out, whom the reason names, if any.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,7 @@ CORRECTION_PLACES = ("store", "reserve", "play", "floor", "inspection")
 REMOVAL_REASONS = ("inspector_request", "boxman_order", "damage", "die_off_table", "new_set", "closing")
 
 Check = Callable[[str, Any], None]
+_NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 class ActionError(ValueError):
@@ -104,6 +106,12 @@ def _text(length_max: int) -> Check:
 def _person(field: str, value: Any) -> None:
     if fault := person_fault(value):
         raise ActionError(field, fault)
+
+
+def _asker(field: str, value: Any) -> None:
+    """Who asked for other dice: a person by name, or a player who is known by a number."""
+    if not (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        _person(field, value)
 
 
 def _new_mark(field: str, value: Any) -> None:
@@ -190,7 +198,7 @@ _EDGE = _number(1, EDGE_HUNDREDTHS_MM_MAX)
 _SOME_DICE = _dice(1, DICE_IN_SET_MAX)
 _SIGNED: dict[str, Check] = {"done_by": _person, "seen_by": _person, "note": _NOTE}
 _WITH_SET: dict[str, Check] = {"set": _NAME} | _SIGNED
-_ASKED: dict[str, Check] = {"asked_by": _one_of(ASKERS), "asked_by_name": _person}
+_ASKED: dict[str, Check] = {"asked_by": _one_of(ASKERS), "asked_by_name": _asker}
 _CHANGE_REASON = _one_of(CHANGE_REASONS)
 
 # Of each action: the parts it needs, and those that may be left out.

@@ -89,7 +89,12 @@ NEW = {"dice": 5, "maker": "Bold", "colour": "red"}
             "two_in_play",
             "3 dice would be in play, not 2; in play now: A1 of set A, A2 of set A",
         ),
-        ("found", {"die": "A1"}, "wrong_place", "die A1 of set A is in play, not on the floor or missing or written off as lost"),
+        (
+            "found",
+            {"die": "A1"},
+            "wrong_place",
+            "die A1 of set A is in play, not on the floor or missing or written off as lost",
+        ),
         (
             "place",
             {"set": "A"},

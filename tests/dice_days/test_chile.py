@@ -42,7 +42,9 @@ def test_a_day_in_chile(tmp_path: Path) -> None:
                 "end: Withdrawn": 5,
                 "moved: Distributed to the table": 6,
                 "moved: Withdrawn": 5,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
             "B": {
                 "Received": 5,
@@ -60,7 +62,9 @@ def test_a_day_in_chile(tmp_path: Path) -> None:
                 "moved: Distributed to the table": 16,
                 "moved: Returned to the store": 10,
                 "moved: Withdrawn": 5,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
         }
         report = table.report()
@@ -190,8 +194,7 @@ def damage(table: DiceTable) -> list[str]:
     assert text == "Set A has 4 dice left; the rules ask for 5 to 6. Bring another set (Medios Materiales, Dados)."
     return [
         "1.3 Reserve opened o7 | damage (Ana)",
-        "1.3 Dice swapped | A | 1: in play > under inspection; 2: in the reserve > in play | damage"
-        " | of o7",
+        "1.3 Dice swapped | A | 1: in play > under inspection; 2: in the reserve > in play | damage | of o7",
         "1.3 Reserve closed | of o7",
         "1.3 Dice inspected | A | 1: under inspection > withdrawn | damage | die 1 unsound: cracked;"
         " FAILED: in perfect state",

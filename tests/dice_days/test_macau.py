@@ -41,7 +41,9 @@ def test_a_day_in_macau(tmp_path: Path) -> None:
                 "moved: Distributed to the table": 5,
                 "moved: Withdrawn": 4,
                 "moved: Cancelled": 4,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
             "B": {
                 "Received": 4,
@@ -60,7 +62,9 @@ def test_a_day_in_macau(tmp_path: Path) -> None:
                 "moved: Returned to the store": 4,
                 "moved: Withdrawn": 4,
                 "moved: Cancelled": 4,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
         }
         report = table.report()
@@ -180,8 +184,7 @@ def damage(table: DiceTable) -> list[str]:
     assert text == "Set A has 3 dice left; the rules ask for 4 to 5. Bring another set (art. 1.1.1)."
     return [
         "1.3 Reserve opened o7 | damage (Ana)",
-        "1.3 Dice swapped | A | 3: in the reserve > in play; 4: in play > under inspection | damage"
-        " | of o7",
+        "1.3 Dice swapped | A | 3: in the reserve > in play; 4: in play > under inspection | damage | of o7",
         "1.3 Reserve closed | of o7",
         "1.3 Dice inspected | A | 4: under inspection > withdrawn | damage | die 4 unsound: chipped",
         "1.3 ALERT set_to_replace:A",

@@ -43,6 +43,7 @@ def test_a_day_in_madrid(tmp_path: Path) -> None:
                 "end: Withdrawn": 6,
                 "moved: Distributed to the table": 6,
                 "moved: Withdrawn": 6,
+                "moved: Off the table": 1,
                 "moved: Gone missing": 1,
                 "moved: Found again": 1,
             },
@@ -62,6 +63,7 @@ def test_a_day_in_madrid(tmp_path: Path) -> None:
                 "moved: Distributed to the table": 12,
                 "moved: Returned to the store": 6,
                 "moved: Withdrawn": 6,
+                "moved: Off the table": 1,
                 "moved: Gone missing": 1,
                 "moved: Found again": 1,
             },
@@ -193,8 +195,7 @@ def damage(table: DiceTable) -> list[str]:
     assert text == f"Set B has 5 dice left; the rules ask for 6. Bring another set ({II_1})."
     return [
         "1.2 Reserve opened o6 | damage (Ana)",
-        "1.2 Dice swapped | B | B1: in the reserve > in play; B5: in play > under inspection | damage"
-        " | of o6",
+        "1.2 Dice swapped | B | B1: in the reserve > in play; B5: in play > under inspection | damage | of o6",
         "1.2 Reserve closed | of o6",
         "1.2 Dice inspected | B | B5: under inspection > withdrawn | damage | die B5 unsound: worn pip;"
         " FAILED: pips flush; not checked: one colour, transparent, faces polished, edges sharp, corners sharp,"

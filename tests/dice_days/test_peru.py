@@ -50,7 +50,9 @@ def test_a_day_in_peru(tmp_path: Path) -> None:
                 "end: Withdrawn": 4,
                 "moved: Distributed to the table": 5,
                 "moved: Withdrawn": 4,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
             "C": {
                 "Received": 5,
@@ -71,7 +73,9 @@ def test_a_day_in_peru(tmp_path: Path) -> None:
                 "moved: Returned to the store": 9,
                 "moved: Withdrawn": 10,
                 "moved: Cancelled": 5,
+                "moved: Off the table": 2,
                 "moved: Gone missing": 1,
+                "moved: Found again": 1,
             },
         }
         report = table.report()
@@ -235,8 +239,7 @@ def damage(table: DiceTable) -> list[str]:
     assert text == "Set C has 4 dice left; the rules ask for 5. Bring another set (art. 2.b)."
     return [
         "1.4/4 Reserve opened o9 | damage (Ana)",
-        "1.4/4 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage"
-        " | of o9",
+        "1.4/4 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage | of o9",
         "1.4/4 Reserve closed | of o9",
         "1.4/4 Dice inspected | C | C1 | damage | die C1 unsound: notched;"
         " FAILED: in perfect state; not checked: not of metal, transparent, edges sharp, corners sharp, pips flush,"

@@ -54,6 +54,7 @@ def test_a_day_in_spain(tmp_path: Path) -> None:
                 "moved: Distributed to the table": 6,
                 "moved: Withdrawn": 6,
                 "moved: Cancelled": 5,
+                "moved: Off the table": 1,
                 "moved: Gone missing": 1,
                 "moved: Found again": 1,
             },
@@ -78,6 +79,7 @@ def test_a_day_in_spain(tmp_path: Path) -> None:
                 "moved: Returned to the store": 17,
                 "moved: Withdrawn": 7,
                 "moved: Cancelled": 5,
+                "moved: Off the table": 1,
                 "moved: Gone missing": 2,
                 "moved: Found again": 2,
             },
@@ -308,8 +310,7 @@ def damage(table: DiceTable) -> list[str]:
     assert text == "Set C has 5 dice left; the rules ask for 6. Bring another set (II.1)."
     return [
         "2.4/9 Reserve opened o11 | damage (Ana)",
-        "2.4/9 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage"
-        " | of o11",
+        "2.4/9 Dice swapped | C | C1: in play > under inspection; C3: in the reserve > in play | damage | of o11",
         "2.4/9 Reserve closed | of o11",
         "2.4/9 Dice inspected | C | C1: under inspection > withdrawn | damage | die C1 unsound: chipped corner;"
         " FAILED: in perfect state; not checked: one colour, transparent, faces polished, edges sharp, corners sharp,"

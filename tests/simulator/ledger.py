@@ -70,6 +70,7 @@ class Ledger:
         self._alerts: set[str] = set()
         # When each opening of the reserve was journaled, which is after it was seen.
         self._opened: dict[int, tuple[str, int]] = {}
+        self._starts: list[int] = []
         self._set_sizes: dict[str, int] = {}
 
     @property
@@ -212,6 +213,8 @@ class Ledger:
         if kind == "alert_raised":
             self._alerts.add(data["alert"])
             self._check_grace(event)
+        elif kind in ("started", "recording_resumed"):
+            self._starts.append(seq)
         elif kind == "reserve_opened":
             self._opened[seq] = (event["boot"], event["mono_ns"])
         self._note_report(event)
@@ -224,6 +227,9 @@ class Ledger:
         detail = event["data"]["detail"]
         boot, opened_ns = self._opened.get(detail.get("opening"), ("", 0))
         if "open_max_ms" not in detail or event["boot"] != boot:
+            return
+        if sum(seq > detail["opening"] for seq in self._starts) > 1:
+            # The time begins anew at a start, once: otherwise, who starts the terminal often is never asked.
             return
         open_ms = (event["mono_ns"] - opened_ns) // 1_000_000
         if open_ms + JOURNALED_WITHIN_MS < detail["open_max_ms"]:

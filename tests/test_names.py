@@ -22,6 +22,7 @@ ALLOWED = "a name is of Latin letters, Chinese characters, digits, spaces and ' 
         ("Jos\u00e9", "Jose\u0301"),
         ("Jos\u00e9", "Jose"),
         ("O'Brien", "O\u2019Brien"),
+        ("O'Brien", "O\u02bcBrien"),
         ("O'Brien", "OBrien"),
         ("Ana-Ruiz", "Ana\u2010Ruiz"),
         ("Ana-Ruiz", "Ana Ruiz"),

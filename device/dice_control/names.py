@@ -78,7 +78,10 @@ def folded(name: str) -> str:
     Large and small letters, widths, accents, spaces and signs make no difference, nor do i, l and 1, o and 0. Empty
     where it holds no letter and no digit, as only earlier versions took it.
     """
-    return "".join(character for character in _plain(name) if character.isalnum())
+    # An apostrophe may be a letter to Unicode.
+    return "".join(
+        character for character in _plain(name) if character.isalnum() and unicodedata.category(character) != "Lm"
+    )
 
 
 def same_name(one: str, other: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from device.alert_book import ANOTHER_PERSON
+from device.alert_book import ANOTHER_PERSON, needs_another
 from device.hardware_state import Puck, expected_puck, puck_agrees
 from device.session import Session
 
@@ -76,6 +76,7 @@ def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
             "raised": alert["seq"],
             "since": since.get(name),
             "can_acknowledge": alert["acknowledged_by"] is None,
+            "needs_another": needs_another(name),
             "acknowledged_by": alert["acknowledged_by"],
         }
         for name, alert in session.alerts.items()
@@ -100,6 +101,7 @@ def _state(code: str, text: str) -> dict[str, Any]:
         "raised": None,
         "since": None,
         "can_acknowledge": False,
+        "needs_another": False,
         "acknowledged_by": None,
     }
 

@@ -8,6 +8,7 @@ from device.alert_book import ANOTHER_PERSON
 from device.dice_control import dice_rules
 from device.event import GENESIS_HASH, Stamp, parse, seal
 from device.event_times import EventTimes
+from device.screen import alerts
 from engine_lite.refusal import Refused
 from tests.test_alerts import CONSOLE, Table
 
@@ -27,6 +28,7 @@ def test_those_on_duty_do_not_acknowledge_what_is_about_themselves() -> None:
         detail = details.get(family, {})
         table.keep(table.session.raise_alert(f"{family}:1", "This.", detail, latched=True, people=["Tom", "Ana"]))
         assert table.entries[-1][1]["not_by"] == ["Tom", "Ana", "Luis"]
+        assert [alert["needs_another"] for alert in alerts(table.session, {}) if alert["id"] == f"{family}:1"] == [True]
         duty("Carla", "Luz")
         # Said anew, it is still about those it was about, and about those who are there now.
         table.keep(table.session.raise_alert(f"{family}:1", "That.", detail, latched=True))
@@ -39,6 +41,7 @@ def test_those_on_duty_do_not_acknowledge_what_is_about_themselves() -> None:
     duty("Ana", "Luis")
     for anyones in ("node_offline", "puck_misplaced", "late_key:7", "node_dropped"):
         table.keep(table.session.raise_alert(anyones, "This.", {}, latched=True, people=["Ana"]))
+        assert [alert["needs_another"] for alert in alerts(table.session, {}) if alert["id"] == anyones] == [False]
         table.acknowledge(anyones, "Ana")
     assert table.session.alerts == {}
 

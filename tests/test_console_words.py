@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from device.alert_book import ANOTHER_PERSON
 from device.dice_control.dice_actions import ASKERS, COUNTED_PLACES, COUNTS
 from device.dice_control.dice_log import _DECISIONS
 from device.dice_control.dice_rules import INSTRUMENTS, REASONS
@@ -64,8 +63,6 @@ def test_the_page_has_words_for_each_alert_and_for_all_that_the_state_names(star
     codes = alert_codes()
     assert {"no_closing_count", "dice_missing", "count_differs", "late_key", "uplink_fenced", "notice"} <= codes
     assert codes - set(words["alerts"]) == set()
-    another = page.evaluate("import('/static/alerts.js').then(({ ANOTHER_PERSON }) => ANOTHER_PERSON)")
-    assert set(another) == ANOTHER_PERSON
     dice = words["dice"]
     assert set(PLACES) <= set(dice["places"])
     assert {*COUNTED_PLACES, "missing"} <= set(dice["seen_at"])

@@ -29,28 +29,6 @@ import { nameUsed, supervisorNames, usedNames } from "./used_names.js";
 // Of the column's height, what alerts may take from what needs it too.
 const SHARE = 0.35;
 
-// Alerts about dice, which nobody whom they are about may put away (alert_book.py).
-export const ANOTHER_PERSON = [
-  "against_rule",
-  "count_differs",
-  "recording_gap",
-  "no_opening_count",
-  "no_closing_count",
-  "slots_changed_shut",
-  "reserve_unexplained",
-  "reserve_left_open",
-  "reserve_open_during_roll",
-  "reserve_open_while_closed",
-  "slots_disagree",
-  "dice_in_play",
-  "dice_missing",
-  "dice_written_off",
-  "dice_not_named",
-  "set_to_replace",
-  "set_served_before",
-  "recording_gap",
-];
-
 let chosen = null; // the alert that the dialog is about, as it was when it was touched
 let enterName = () => {};
 let countBelow = () => {}; // brings the button that turns the page up to date
@@ -200,7 +178,7 @@ const changed = (alert) => alert !== undefined && alert.raised !== chosen.raised
 
 function renderAcknowledge() {
   const alert = current();
-  const needsAnother = ANOTHER_PERSON.includes(chosen.code);
+  const needsAnother = chosen.needs_another;
   draw("acknowledge", [alert, chosen, rulesRead], () => {
     const since = clockTime(chosen.since);
     const now = changed(alert)

@@ -21,7 +21,8 @@ import httpx
 
 from tests.vm.volatile_disk import VolatileDisk
 
-DISK_BYTES = 64 << 20
+# Two groups of blocks: of the superblock, which may be torn, there is a second one, as on a table's card.
+DISK_BYTES = 256 << 20
 # Many times what it takes, because a host may have much other work.
 LOADING_S = 600.0
 SAVING_S = 240.0

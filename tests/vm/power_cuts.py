@@ -121,7 +121,8 @@ class Series:
         """Read the journal from a copy of the disk, whose file system is first recovered as at a boot."""
         copy, left = self._image.with_suffix(".copy"), self._left
         _run("cp", "--sparse=always", str(self._image), str(copy))
-        replayed = subprocess.run(["e2fsck", "-p", str(copy)], capture_output=True, check=False)
+        # -y: where the superblock itself was torn, its copy is taken, as with fsck.repair=yes at a boot.
+        replayed = subprocess.run(["e2fsck", "-y", str(copy)], capture_output=True, check=False)
         if replayed.returncode > 1:
             return [f"the file system cannot be recovered: {replayed.stdout.decode()} {replayed.stderr.decode()}"]
         shutil.rmtree(left, ignore_errors=True)

@@ -32,8 +32,9 @@ def _be_another(seed: bytes) -> None:
 
 print("LOADED", flush=True)
 _be_another(bytes.fromhex(next(line for line in sys.stdin if line.strip())))
-# As systemd does at every boot with fsck.repair=yes. A torn superblock is taken from its copy. Of a commit block of ext4's journal, a part may arrive: the
-# kernel 6.1 takes that for damage and refuses to mount, e2fsck and later kernels take it for the journal's end.
+# As systemd does at every boot with fsck.repair=yes: a torn superblock is taken from its copy. Of a commit block of
+# ext4's journal, a part may arrive: the kernel 6.1 takes that for damage and refuses to mount, e2fsck and later kernels
+# take it for the journal's end.
 _checked = subprocess.run(["e2fsck", "-y", "/dev/vdc"], check=False).returncode
 if _checked & ~_REPAIRED:
     sys.exit(f"e2fsck ended with {_checked}")

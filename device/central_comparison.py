@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from device.central_history import read_history
+from device.central_history import FETCH_MESSAGES, read_history
 from device.event import BadEvent, Event, parse
 from device.journal import JournalReader
 from device.journal_base import Base
@@ -109,11 +109,15 @@ async def compare_with_central(
     base = reader.base()
     comparison = Comparison(reader.read, base)
     ends: list[LogEnd] = []
+    taken = 0
 
     def take(payload: bytes, end: LogEnd) -> None:
+        nonlocal taken
         ends[:] = [end]
         comparison.take(payload)
-        on_progress(comparison.central_seq, max(end.seq, comparison.central_seq))
+        taken += 1
+        if taken % FETCH_MESSAGES == 0:
+            on_progress(comparison.central_seq, max(end.seq, comparison.central_seq))
 
     try:
         # Its end is asked for before the journal's is looked at: the journal always has an event before the log has it.

@@ -128,7 +128,9 @@ _LAYOUT_FAULTS = """(least) => {
     return Math.min(bottom, ...edges.map((edge) => edge.bottom)) - Math.max(top, ...edges.map((edge) => edge.top));
   };
   // A list that was left no height at all is one that shows nothing.
-  const lists = [...document.querySelectorAll("#alert-list, .results-part ol, .places")];
+  // What lies under a dialog is not looked at meanwhile.
+  const front = document.querySelector(open) ?? document;
+  const lists = [...front.querySelectorAll("#alert-list, .results-part ol, .places")];
   for (const list of lists.filter((list) => list.checkVisibility())) {
     const rows = [...list.children].filter((row) => row.checkVisibility({ visibilityProperty: true }));
     const shares = rows.map((row) => [row, inSight(row), row.getBoundingClientRect().height]);

@@ -96,6 +96,8 @@ def test_a_die_that_waits_on_the_keys_does_not_begin_the_roll_after_one_from_the
     table.wait_for_state(lambda state: state["pending_die"] == 3, "the first die is shown")
     table.do({"roll": [3, 5]})
     assert table.state()["pending_die"] is None
+    # The second die of that throw, as somebody keys it a moment later, begins no roll either.
+    table.hand(dice_key=5)
     table.hand(dice_key=1)
     table.hand(dice_key=2)
     state = table.wait_for_state(lambda state: state["roll_number"] == before + 2, "the keys enter the next roll")

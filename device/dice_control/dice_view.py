@@ -8,6 +8,7 @@ from device.dice_control.action_facts import coming_session, on_duty
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_rules import REASONS, DiceRules
 from device.dice_control.dice_state import AT_TABLE, DiceState
+from device.dice_control.reserve_openings import Opening
 
 # Sets beside those at the table that a screen is given.
 SHOWN_MAX = 50
@@ -46,12 +47,17 @@ def dice_view(state: DiceState, context: Context) -> dict[str, Any]:
         "sets": [_set(rules, state, name, context) for name in shown],
         "further_sets": further,
         "reserve": {"open": state.reserve_open, "dice": len(state.at("reserve")), "slots": state.slots},
-        "openings": [asdict(opening) for opening in state.openings],
+        "openings": [_opening(opening) for opening in state.openings],
         "reasons": [_reason(reason, context) for reason in REASONS],
         "last_void_throw": state.last_void_throw,
         "last_change": state.last_change,
         "counts": dict(state.counts),
     }
+
+
+def _opening(opening: Opening) -> dict[str, Any]:
+    """An opening as it is on the screen: how many starts it has outlived is a matter of its grace time alone."""
+    return {name: value for name, value in asdict(opening).items() if name != "starts"}
 
 
 def _duty_before(state: DiceState) -> dict[str, str] | None:

@@ -53,6 +53,15 @@ def explain_openings(terminal: TerminalProcess) -> None:
         assert terminal.client.post("/api/dice", json=body).status_code == 200
 
 
+def note_alerts(terminal: TerminalProcess) -> None:
+    """Acknowledge what the test before has left, as somebody who was not on duty."""
+    for alert in terminal.state()["alerts"]:
+        if alert["can_acknowledge"]:
+            body = {"id": terminal.fresh_id(), "alert": alert["id"], "raised": alert["raised"], "name": "Marta Gil"}
+            # One that is put right by itself in this moment needs nobody any more.
+            assert terminal.client.post("/api/acknowledge", json=body).status_code in (200, 409)
+
+
 @pytest.fixture
 def table(terminal: TerminalProcess) -> TerminalProcess:
     """The table opened anew: a come-out, nothing on the layout, the puck off, the lid shut, no half-entered die."""
@@ -68,6 +77,7 @@ def table(terminal: TerminalProcess) -> TerminalProcess:
     terminal.hand(lid="closed")
     explain_openings(terminal)
     terminal.hand(puck={"position": "off", "face": "off"})
+    note_alerts(terminal)
     terminal.wait_for_state(
         lambda state: state["puck"]["agrees"] and state["node"]["state"] == "online" and not state["alerts"],
         "the table is ready",
@@ -940,7 +950,7 @@ def test_many_faults_are_one_line_that_unfolds_and_leave_the_map_in_sight(page: 
     expect(page.locator(".board li").last).to_be_in_viewport(ratio=1)
     assert layout_faults(page) == []
     faults.tap()
-    expect(page.locator("#hardware-body .fault")).to_have_count(30)
+    expect(page.locator("#hardware-body .fault")).to_have_count(31)
     faults.tap()
     expect(page.locator("#hardware-body .fault")).to_have_count(0)
 

@@ -98,8 +98,14 @@ function inputTile(input) {
   );
 }
 
+/** The row that a group stands in: with the lid, so that all rows fit a small screen, where there is one. */
+function rowOf(group) {
+  const besideLid = ["slots", "door"].includes(group) && hardware.inputs.some((input) => input.group === "reserve");
+  return besideLid ? "reserve" : group;
+}
+
 function inputParts() {
-  const groups = [...new Set(hardware.inputs.map(({ group }) => group))];
+  const groups = [...new Set(hardware.inputs.map(({ group }) => rowOf(group)))];
   return [
     ...faultLines(),
     ...groups.map((group) =>
@@ -107,7 +113,7 @@ function inputParts() {
         "section",
         { class: "board", "data-group": group },
         element("h2", {}, TEXT.input_groups[group] ?? plain(group)),
-        element("ul", {}, ...hardware.inputs.filter((input) => input.group === group).map(inputTile)),
+        element("ul", {}, ...hardware.inputs.filter((input) => rowOf(input.group) === group).map(inputTile)),
       ),
     ),
     ...legend(),

@@ -318,10 +318,10 @@ class Recorder:
         stop_is_recorded = self._beginning is not None
         try:
             while self.is_full:
+                if not stop_is_recorded:
+                    stop_is_recorded = await self._write_anew(self._stopping)
                 if await asyncio.to_thread(self.space.take_reserve):
                     self.is_full = not await self._write_anew(self._going_on)
-                elif not stop_is_recorded:
-                    stop_is_recorded = await self._write_anew(self._stopping)
                 if self.is_full:
                     await asyncio.sleep(SPACE_LOOK_S)
             self._beginning = None

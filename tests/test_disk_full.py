@@ -246,6 +246,18 @@ def test_a_disk_that_is_nearly_full_stops_the_table_before_a_write_fails(path: P
     assert count(path, "bet") == 2
 
 
+def test_a_stop_that_is_over_at_once_is_recorded_as_well(path: Path) -> None:
+    async def steps(table: Table) -> None:
+        table.disk.gives_up = table.disk.free
+        table.disk.short = True
+        await table.until(lambda: "recording_resumed" in kinds(path), "going on")
+
+    play(path, steps)
+    told = kinds(path)
+    assert told.count("recording_stopped") == 1
+    assert told.index("recording_stopped") < told.index("recording_resumed")
+
+
 def test_what_happened_at_the_hardware_meanwhile_is_seen_as_it_is_found_afterwards(path: Path) -> None:
     async def steps(table: Table) -> None:
         await table.until(lambda: table.terminal.state["reserve"]["open"] is True, "the lid, open")

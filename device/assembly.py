@@ -1,7 +1,6 @@
 """Puts a terminal together: journal, replay, key, snapshots, inputs and uplink, on what it is given to stand on."""
 
 import asyncio
-import logging
 import random
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -29,8 +28,6 @@ from drivers.table_inputs import TableInputs
 
 DELIVERY_FILE = "delivery.db"
 SNAPSHOT_FILE = "snapshot"
-
-log = logging.getLogger(__name__)
 
 
 class StartError(Exception):

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,20 +33,12 @@ from provisioning.central.archive_database import postgresql_engine, sqlite_engi
 from provisioning.central.archive_schema import metadata
 from provisioning.central_server import STREAM
 from provisioning.die_with_parent import die_with_parent
+from tests.terminal_rig import WAIT_S, wait_for
 
-WAIT_S = 20.0
 SITE = "casino-1"
 CONSOLE = Origin("console")
 KEY = TableKey(bytes(range(32)))
 OTHER_KEY = TableKey(bytes(32))
-
-
-def wait_for(condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
-    """Wait until `condition` holds; AssertionError that names `what` after the deadline."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
-        time.sleep(0.02)
 
 
 # Databases

@@ -4,7 +4,7 @@ DATA ?= data
 PYTHON ?= python3
 BIN := .venv/bin
 # The debian packages that the tests drive, look at pages with, or keep an archive in.
-DEBIAN_PACKAGES := chromium fonts-dejavu-core openssl postgresql
+DEBIAN_PACKAGES := chromium fonts-dejavu-core fonts-wqy-microhei openssl postgresql
 
 .PHONY: setup run test test-long test-vm sim bench screenshots lock clean debian-packages
 

@@ -34,6 +34,7 @@ ANOTHER_PERSON = frozenset(
         "dice_not_named",
         "set_to_replace",
         "set_served_before",
+        "pin_locked",
     }
 )
 # Names that one alert keeps: as many as come on duty at a table while it stands.

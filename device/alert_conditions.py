@@ -138,6 +138,7 @@ def _buttons(session: Session, grace: GraceTimes) -> Iterator[Condition]:
             f"Enter the bet that lies there{lift}.",
             dict(press),
             grace.button_ms,
+            told_apart_by=("status", "box"),
         )
     for box, status in sorted(hardware.marks.items()):
         on_box = [bet for bet in bets if bet["number"] == box]

@@ -17,7 +17,8 @@ CHANGED_MS = 1_000
 
 @dataclass
 class _Pending:
-    epoch: Any
+    # The condition's epoch, and what tells this occurrence of it from others.
+    epoch: tuple[Any, ...]
     detail: dict[str, Any]
     since_ms: int
 
@@ -53,6 +54,8 @@ class AlertWatch:
             *reserve_conditions.conditions(session.dice, context, self._reserve),
         ]
         for condition in present:
+            if _is_over(session, condition):
+                entries += session.clear_alert(condition.alert)
             at_ms = self._due_ms(session, condition, now_ms)
             if at_ms is None:
                 continue
@@ -98,14 +101,23 @@ class AlertWatch:
         """When the condition becomes an alert; None where the alert that stands says all."""
         raised = session.alerts.get(condition.alert)
         pending = self._pending.get(condition.alert)
-        if pending is None or pending.epoch != condition.epoch:
-            pending = _Pending(condition.epoch, condition.detail, now_ms)
+        epoch = (condition.epoch, condition.occurrence(condition.detail))
+        if pending is None or pending.epoch != epoch:
+            pending = _Pending(epoch, condition.detail, now_ms)
         elif pending.detail != condition.detail:
             since_ms = pending.since_ms if raised is None else now_ms
-            pending = _Pending(condition.epoch, condition.detail, since_ms)
+            pending = _Pending(epoch, condition.detail, since_ms)
         self._pending[condition.alert] = pending
         if raised is None:
             return pending.since_ms + condition.grace_ms
         if raised["detail"] == condition.detail:
             return None
         return pending.since_ms + min(condition.grace_ms, CHANGED_MS)
+
+
+def _is_over(session: Session, condition: Condition) -> bool:
+    """Whether the alert that stands under this name tells of another occurrence, which nobody saw end."""
+    raised = session.alerts.get(condition.alert)
+    if raised is None or condition.latched:
+        return False
+    return condition.occurrence(raised["detail"]) != condition.occurrence(condition.detail)

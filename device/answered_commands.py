@@ -4,8 +4,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from device.dice_control.dice_log import EVENTS as DICE_EVENTS
-
 # Sent again after a lost answer, within seconds or after a start.
 COMMANDS_MAX = 1000
 
@@ -27,6 +25,6 @@ def _asked(kind: str, data: Mapping[str, Any]) -> Any:
         return {name: data[name] for name in ("alert", "raised", "name")}
     if kind in ("table_closed", "no_more_bets"):
         return kind
-    if kind in DICE_EVENTS:
+    if "asked" in data:
         return data["asked"]
     return data["correcting"] if kind == "take_back" else data["step"]

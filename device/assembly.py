@@ -55,13 +55,14 @@ class Assembled:
     """A terminal that has journaled its start and waits for its `run`, as its uplinks do and what prunes its journal.
 
     There is one uplink for each central system. `snapshot_seq` is the event of the snapshot that it came from; those
-    before it were not looked at. 0: from none.
+    before it were not looked at. 0: from none. `snapshots` keeps the next ones.
     """
 
     terminal: Terminal
     uplinks: Sequence[Uplink]
     pruner: Pruner | None
     snapshot_seq: int
+    snapshots: SnapshotKeeper
 
 
 def assemble(
@@ -106,7 +107,8 @@ def assemble(
 
     def open_inputs(session: Session) -> TableInputs:
         inputs = surroundings.open_inputs(terminal.hint)
-        inputs.resume(session.hardware.reports, session.hardware.node_dropped)
+        hardware = session.hardware
+        inputs.resume(hardware.reports, hardware.node_dropped, hardware.used_up_die)
         return inputs
 
     stack.callback(terminal.disconnect)
@@ -133,7 +135,7 @@ def assemble(
             settings.retention_days,
             partial(_delivered, uplinks),
         )
-    return Assembled(terminal, uplinks, pruner, recovered.snapshot_seq)
+    return Assembled(terminal, uplinks, pruner, recovered.snapshot_seq, keeper)
 
 
 def _delivered(uplinks: Sequence[Uplink]) -> int | None:

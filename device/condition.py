@@ -1,5 +1,6 @@
 """What is wrong at a table and not yet an alert."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,8 @@ class Condition:
 
     What stands before a colon in the name is its kind. `detail` is what the record keeps of it. It becomes an alert
     when it has lasted for `grace_ms`; that time starts anew when `epoch` changes. `latched`: it
-    has happened, and the alert ends by its acknowledgement alone.
+    has happened, and the alert ends by its acknowledgement alone. `told_apart_by` are the members of `detail` that tell
+    one occurrence from the next: where they are others than those of the alert that stands, that one is over.
     """
 
     alert: str
@@ -19,3 +21,8 @@ class Condition:
     grace_ms: int
     epoch: Any = None
     latched: bool = False
+    told_apart_by: tuple[str, ...] = ()
+
+    def occurrence(self, detail: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What tells an occurrence with this detail from others of the same name."""
+        return tuple(detail.get(name) for name in self.told_apart_by)

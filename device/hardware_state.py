@@ -65,6 +65,8 @@ class HardwareState:
     node_dropped: tuple[int, int] | None = None
     # The last report of the I/O node that the journal holds, for each group of inputs: (boot id, number).
     reports: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # That of the first die which was used up last by a roll on the screen.
+    used_up_die: tuple[int, int] | None = None
 
     def agrees(self, point: int | None) -> bool | None:
         """Whether every puck lies where it belongs; None while nobody knows where one of them is."""

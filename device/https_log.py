@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 import httpx
 
 from device import nats_connection
+from device.ended_tasks import end_tasks
 from device.https_protocol import (
     ANSWER_BYTES_MAX,
     BODY_BYTES_MAX,
@@ -74,9 +75,7 @@ class HttpsSystem:
                         task.result()
                 raise DeliveryError("the link to the central server broke off")
             finally:
-                delivery.cancel()
-                probing.cancel()
-                await asyncio.gather(delivery, probing, return_exceptions=True)
+                await end_tasks(delivery, probing)
 
     def _tls(self) -> ssl.SSLContext:
         # Read at every link, so that a new file is in force without a restart.
@@ -119,6 +118,9 @@ class _HttpsLink:
                 return None
             self._end_hash = last["hash"]
             return batch.last
+
+    async def tell(self, presence: bytes) -> None:
+        """A receiver hears from the table by its probes."""
 
     async def probe(self) -> NoReturn:
         """Ask the log where it ends whenever nothing was asked for a while. Raises DeliveryError."""

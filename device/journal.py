@@ -251,6 +251,9 @@ class _EventTable:
         try:
             rows = self._connection.execute("SELECT CAST(sql AS TEXT) FROM sqlite_schema WHERE sql IS NOT NULL")
             return sorted(row[0].decode("utf-8", "replace") for row in rows)
+        except UnicodeDecodeError:
+            # What SQLite says of a statement that it cannot read holds a part of it, which the driver then cannot read.
+            raise JournalDamaged(self.path, None, "its tables or triggers were changed to what is not UTF-8") from None
         except sqlite3.Error as error:
             self._raise_read_error(error, None)
 

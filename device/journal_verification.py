@@ -181,7 +181,7 @@ class VerificationResult:
     table: str | None
     """None when there is no event."""
     first_bad_seq: int | None
-    """None when everything is good."""
+    """None when everything is good, or when it is the checkpoint that was given which proves nothing here."""
     what_is_wrong: str | None
     signed_seq: int
     """The last event that a signature holds for; those after it up to `last_seq` are chained only."""
@@ -250,6 +250,8 @@ def _verify(
             last_hash, table = base.hash, base.table
             if checkpoint is not None:
                 _compare_with_base(base, checkpoint)
+                if checkpoint.seq < base.seq:
+                    return result(None, _too_old(checkpoint, base))
         for event in reader.events():
             signatures.take(event)
             if checkpoint is not None:
@@ -274,16 +276,18 @@ def _site(configured: Any) -> str | None:
 
 
 def _compare_with_base(base: Base, checkpoint: Checkpoint) -> None:
-    """Raises Unproven when what was pruned is not, or cannot be, held against a checkpoint that was taken away."""
+    """Raises Unproven when what was pruned is not what a checkpoint says that was taken away earlier."""
     if base.table != checkpoint.table:
         raise Unproven(f"the base is of table {base.table!r}, but the checkpoint of table {checkpoint.table!r}")
-    if checkpoint.seq < base.seq:
-        raise Unproven(
-            f"the checkpoint is of event {checkpoint.seq}, but events 1 to {base.seq} were pruned here: give one from "
-            "after that, or --central without it"
-        )
     if checkpoint.seq == base.seq and checkpoint.hash != base.hash:
         raise Unproven(f"the base has hash {base.hash} for event {base.seq}, but {checkpoint.hash} in the checkpoint")
+
+
+def _too_old(checkpoint: Checkpoint, base: Base) -> str:
+    return (
+        f"the checkpoint that was given is of event {checkpoint.seq}, but events 1 to {base.seq} were pruned here, so "
+        f"it proves nothing of this journal; give one of event {base.seq} or later, or --central in its place"
+    )
 
 
 def _compare(event: Event, checkpoint: Checkpoint, key: str | None) -> None:

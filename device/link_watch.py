@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from device.hourly_limit import HourlyLimit
+from device.hourly_limit import HOUR_MS, HourlyLimit
 
 LASTED_MS: Final = 5_000
-"""A state that is over sooner is not told."""
+"""A state that is over sooner is not told by itself, only counted."""
 
 Entry = tuple[str, dict[str, Any]]
 
@@ -28,10 +28,16 @@ class LinkWatch:
         # Changes that lasted and that there was no room to tell of; whether the last one is among them.
         self._untold = 0
         self._is_counted = False
+        # States that were over too soon and are not told of yet, and when some were told of last.
+        self._brief = 0
+        self._brief_told_ms: int | None = None
 
     def note(self, *, up: bool, reason: str | None, undelivered: int, now_ms: int) -> None:
         """How the link is now. `reason`: why it is down; `undelivered`: how many events wait."""
         if up != self._up:
+            # That it is not up yet is how every start begins.
+            if self._was_up and now_ms - self._since_ms < LASTED_MS:
+                self._brief += 1
             self._up, self._since_ms, self._is_counted = up, now_ms, False
             if up:
                 self._undelivered = undelivered
@@ -41,7 +47,19 @@ class LinkWatch:
         self._was_up = self._was_up or up
 
     def look(self, now_ms: int) -> list[Entry]:
-        """What there is to be told now: `link_lost` or `link_regained`."""
+        """What there is to be told now: `link_lost` or `link_regained`, and `link_unsteady`.
+
+        The last says how many `changes` were over within LASTED_MS: at once, and then once an hour in sum.
+        """
+        return [*self._brief_changes(now_ms), *self._lasting_change(now_ms)]
+
+    def _brief_changes(self, now_ms: int) -> list[Entry]:
+        if not self._brief or (self._brief_told_ms is not None and now_ms - self._brief_told_ms < HOUR_MS):
+            return []
+        changes, self._brief, self._brief_told_ms = self._brief, 0, now_ms
+        return [("link_unsteady", {"changes": changes})]
+
+    def _lasting_change(self, now_ms: int) -> list[Entry]:
         if now_ms - self._since_ms < LASTED_MS:
             return []
         if self._told_up is None and self._up:

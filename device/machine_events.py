@@ -18,6 +18,7 @@ EVENTS: Final = (
     "clock_quality",
     "link_lost",
     "link_regained",
+    "link_unsteady",
     "self_test",
 )
 STEP_ALERT_MS: Final = 60_000

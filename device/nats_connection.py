@@ -15,6 +15,7 @@ import nats.errors
 from nats.aio.client import Client
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError, ServiceUnavailableError
 
+from device.ended_tasks import raise_if_cancelled
 from device.table_key import TableKey
 from device.uplink_protocol import DeliveryError
 
@@ -102,7 +103,9 @@ async def connected(access: NatsAccess, name: str) -> AsyncIterator[EncryptingCl
     cause: list[Exception] = []
 
     async def on_error(error: Exception) -> None:
-        cause[:] = [error]
+        # Where signs of life are not let through, as by a server whose files are of an older version, nothing breaks.
+        if not str(error).lower().endswith('.presence"'):
+            cause[:] = [error]
 
     async def on_closed() -> None:
         client.closed.set()
@@ -125,6 +128,7 @@ async def connected(access: NatsAccess, name: str) -> AsyncIterator[EncryptingCl
                 inbox_prefix=access.inbox,
                 tls=trust,
             )
+        raise_if_cancelled()
         cause.clear()  # one of several servers may have failed before another one took us
         yield client
     except (nats.errors.NoServersError, TimeoutError) as error:

@@ -3,12 +3,15 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
+import nats.errors
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
+from device.ended_tasks import end_tasks
 from device.nats_connection import (
     REQUEST_TIMEOUT_S,
     EncryptingClient,
@@ -26,6 +29,7 @@ from device.uplink_protocol import (
     DeliveryError,
     LogEnd,
     headers,
+    presence_subject,
     read_log_end,
     subject,
 )
@@ -83,17 +87,17 @@ class NatsSystem:
                     task.result()
             raise DeliveryError("the link to the central server broke off")
         finally:
-            delivery.cancel()
-            watch.cancel()
-            await asyncio.gather(delivery, watch, return_exceptions=True)
+            await end_tasks(delivery, watch)
 
 
 class _NatsLink:
     """The table's log over one connection (`uplink.CentralLog`)."""
 
     def __init__(self, client: EncryptingClient, site: str, table: str, stream: str) -> None:
+        self._client = client
         self._jetstream: JetStreamContext = client.jetstream(timeout=REQUEST_TIMEOUT_S)
         self._subject = subject(site, table)
+        self._presence_subject = presence_subject(site, table)
         # Two sites may each have a table of this name.
         self._owner = f"{site}.{table}"
         self._stream = stream
@@ -130,6 +134,11 @@ class _NatsLink:
             return None
         self._sequence_seen = ack.seq
         return ack.seq
+
+    async def tell(self, presence: bytes) -> None:
+        # That the link broke off is noticed elsewhere.
+        with suppress(nats.errors.Error):
+            await self._client.publish(self._presence_subject, presence)
 
 
 async def read_end(jetstream: JetStreamContext, stream: str, subject: str) -> LogEnd:

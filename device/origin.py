@@ -8,12 +8,14 @@ from typing import Any
 class Origin:
     """Where an entry came from: the console, or a board and a group of its inputs such as node:dice_keys.
 
-    `command` is the console's id for it, `report` the last report of the node that went into it.
+    `command` is the console's id for it, `report` the last report of the node that went into it, `person` who had
+    signed in on the page that it came from.
     """
 
     via: str
     command: str | None = None
     report: tuple[int, int] | None = None
+    person: str | None = None
 
     def data(self) -> dict[str, Any]:
         """The origin as it stands in an event."""
@@ -22,4 +24,6 @@ class Origin:
             said["command"] = self.command
         if self.report is not None:
             said["report"] = list(self.report)
+        if self.person is not None:
+            said["person"] = self.person
         return said

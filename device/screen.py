@@ -53,6 +53,7 @@ def table_view(session: Session) -> dict[str, Any]:
         "last_no_roll": session.last_no_roll,
         "correcting": session.correcting,
         "house": table.house,
+        "people": {"required": session.people.supervisors is not None, "signed_in": list(session.people.signed_in)},
     }
 
 
@@ -73,6 +74,7 @@ def alerts(session: Session, since: Mapping[str, str]) -> list[dict[str, Any]]:
             "id": name,
             "code": name.partition(":")[0],
             "text": alert["text"],
+            "detail": alert["detail"],
             "raised": alert["seq"],
             "since": since.get(name),
             "can_acknowledge": alert["acknowledged_by"] is None,
@@ -98,6 +100,7 @@ def _state(code: str, text: str) -> dict[str, Any]:
         "id": code,
         "code": code,
         "text": text,
+        "detail": {},
         "raised": None,
         "since": None,
         "can_acknowledge": False,

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
-
-from device import alert_book
+from device import alert_book, roll_history, session_corrections, session_game
 from device.answered_commands import Commands, remember
+from device.dice_control.dice_actions import acting_supervisor
 from device.dice_control.dice_context import Context
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.dice_control.dice_log import HEARD, DiceLog
@@ -26,23 +25,24 @@ from device.journal_base import JOURNAL_PRUNED
 from device.machine_events import EVENTS as MACHINE_EVENTS
 from device.machine_events import step_text
 from device.origin import Origin
+from device.people import EVENTS as PEOPLE_EVENTS
+from device.people import People, lock_text
 from device.plain_values import plain
-from device.settled_roll import settled_roll
+from device.roll_history import History
+from device.session_alerts import ALERT_TEXT_MAX, event_text, gap_alert, is_older, late_key_text, start_alerts
+from device.session_corrections import EVENTS as CORRECTION_EVENTS
+from device.session_game import EVENTS as GAME_EVENTS
 from device.table_terms import TableTerms
 from engine_lite.dealing_order import next_shooter
 from engine_lite.refusal import Refused
-from engine_lite.steps import apply_step, step_name
+from engine_lite.steps import step_name
 from engine_lite.table import Table
 
 Entry = tuple[str, dict[str, Any]]
 
-RECENT_ROLLS_MAX = 12
 # Events that change nothing but the dice log.
 _DICE_LOG_ONLY = (*DICE_EVENTS, "reserve_settled")
 _ALERT_EVENTS = ("alert_raised", "alert_cleared", "alert_acknowledged")
-INPUT_TEXT_MAX = 300
-# Of an alert: Madrid's articles are long, and one may name several rules.
-ALERT_TEXT_MAX = 1200
 
 
 class ReplayError(Exception):
@@ -83,6 +83,10 @@ class Session:
     # The last checkpoint event; 0 while there was none.
     checkpoint_seq: int = 0
     commands: Commands = field(default_factory=Commands)
+    people: People = field(default_factory=People)
+    # The rolls of this session that may still be corrected, and the last event that changed the game.
+    history: History = ()
+    game_seq: int = 0
 
     @property
     def point(self) -> int | None:
@@ -91,7 +95,9 @@ class Session:
 
     @property
     def supervisors(self) -> tuple[str, ...] | None:
-        """The supervisors whom the configuration lists; None: it lists none, and no name is checked."""
+        """Those who have a PIN, or else those whom the configuration lists; None: neither, and no name is checked."""
+        if (proven := self.people.supervisors) is not None:
+            return proven
         listed = (self.configured or {}).get("supervisors")
         return None if listed is None else tuple(listed)
 
@@ -109,21 +115,12 @@ class Session:
             "previous": "first" if self.configured is None else "cut_off" if self.running else "stopped",
             "key": key,
         }
-        if self.version is not None and _is_older(version, self.version):
+        if self.version is not None and is_older(version, self.version):
             data["downgrade"] = True
         if self.key not in (None, key):
             data["key_changed"] = True
-        former_key, former_version = self.key, self.version
-        entries = [self._take("started", data)]
-        if "key_changed" in data:
-            text = "This table signs its journal with another key than before. Find out who changed it, and why."
-            detail = {"key": key, "former_key": former_key}
-            entries += self.raise_alert("table_key_changed", text, detail, latched=True)
-        if "downgrade" in data:
-            text = f"Version {version} has started, which is older than {former_version} before it. Find out why."
-            detail = {"version": version, "former_version": former_version}
-            entries += self.raise_alert("downgrade", text, detail, latched=True)
-        return entries
+        alerts = start_alerts(data, self.key, self.version)
+        return [self._take("started", data), *self._latch(alerts)]
 
     def stop(self) -> list[Entry]:
         """The terminal ends in good order."""
@@ -138,11 +135,7 @@ class Session:
         entries = [self._take("recording_resumed", {"free_bytes": free_bytes})]
         standing = self.alerts.get("recording_gap")
         gaps = 1 if standing is None else standing["detail"]["gaps"] + 1
-        text = (
-            f"The disk was full{f', {gaps} times' if gaps > 1 else ''}, and nothing was recorded meanwhile. Enter what "
-            "was thrown then; count the dice, and hold the bets on the layout against those on the screen."
-        )
-        return entries + self.raise_alert("recording_gap", text, {"gaps": gaps, "event": self.seq}, latched=True)
+        return entries + self._latch([gap_alert(gaps, self.seq)])
 
     def prune_journal(self, data: dict[str, Any]) -> list[Entry]:
         """The oldest events go from the journal; to be written together with it (`device.journal_base`)."""
@@ -256,12 +249,7 @@ class Session:
         It may be that very throw, so it is not done: the boxman decides. Nor is what was keyed while the screen said
         that nothing is accepted.
         """
-        when = (
-            "while the disk was full and nothing was accepted"
-            if self.hardware.unrecorded_keys
-            else "while the I/O node was away, and a throw was entered on the screen since"
-        )
-        message = f"{what} was keyed {when}. It is not counted; if it was another throw, enter it now."
+        message = late_key_text(what, while_full=self.hardware.unrecorded_keys)
         entries = [self._refused_key(message.removesuffix("."), origin)]
         return entries + self.raise_alert(f"late_key:{self.seq}", message, {"what": what}, latched=True)
 
@@ -301,14 +289,14 @@ class Session:
         Its texts may hold what the operating system gave, a name that is no text among it: what no event can hold
         is replaced, and a text is cut at INPUT_TEXT_MAX characters.
         """
-        clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
+        clean = {name: event_text(value) if isinstance(value, str) else value for name, value in data.items()}
         return [self._take(kind, clean)]
 
     def machine_seen(self, told: Iterable[Entry]) -> list[Entry]:
         """What the machine under the terminal goes through (machine_events.EVENTS), with the alerts that it raises."""
         entries: list[Entry] = []
         for kind, data in told:
-            clean = {name: _event_text(value) if isinstance(value, str) else value for name, value in data.items()}
+            clean = {name: event_text(value) if isinstance(value, str) else value for name, value in data.items()}
             entries.append(self._take(kind, clean))
             # One that stands already is not raised anew, so that it can be acknowledged while the clock goes on so.
             if kind != "clock_stepped" or kind in self.alerts:
@@ -339,6 +327,8 @@ class Session:
 
     def dice_action(self, action: dict[str, Any], rules: DiceRules, origin: Origin) -> list[Entry]:
         """An action on the dice (dice_actions), with the alerts that it raises. Raises Refused: nothing has changed."""
+        if (supervisor := acting_supervisor(action)) is not None:
+            self.people.check_supervisor(supervisor, origin.person)
         entries: list[Entry] = []
         for kind, data in self.dice.decide(action, self.dice_context(rules)):
             entries.append(self._take(kind, data | {"asked": action} | origin.data()))
@@ -356,7 +346,7 @@ class Session:
         it is about, beside those on duty now and at the opening of the reserve that `detail` names.
         """
         about = [*people, *self.dice.state.duty_at(detail.get("opening"))]
-        cut = _event_text(text, ALERT_TEXT_MAX)
+        cut = event_text(text, ALERT_TEXT_MAX)
         data = alert_book.raised(self.alerts, alert, cut, detail, latched=latched, people=about)
         return [] if data is None else [self._take("alert_raised", data)]
 
@@ -366,6 +356,8 @@ class Session:
 
     def acknowledge_alert(self, alert: str, raised: int, name: str, origin: Origin) -> list[Entry]:
         """Somebody has taken note of an alert that stands, as event `raised` told of it. Raises Refused."""
+        if alert_book.needs_another(alert):
+            self.people.check_supervisor(name, origin.person)
         on_duty = self.dice.state.duty_at(None)
         alert_book.check_acknowledgement(self.alerts, alert, raised, name, on_duty, self.supervisors)
         return [self._take("alert_acknowledged", {"alert": alert, "raised": raised, "name": name} | origin.data())]
@@ -375,6 +367,21 @@ class Session:
         for alert, text, detail in alerts:
             entries += self.raise_alert(alert, text, detail, latched=True, people=people)
         return entries
+
+    # What others decide
+
+    def person_seen(self, kind: str, data: dict[str, Any]) -> list[Entry]:
+        """Who is listed, signs in or out, or tried a wrong PIN: one of people.EVENTS."""
+        entries = [self._take(kind, data)]
+        if kind == "pin_wrong" and data["locked_s"]:
+            detail = {"name": data["name"], "wrong": data["wrong"]}
+            text = lock_text(data["name"], data["wrong"])
+            entries += self.raise_alert("pin_locked", text, detail, latched=True)
+        return entries
+
+    def record(self, kind: str, data: dict[str, Any]) -> Entry:
+        """Take on what was decided elsewhere (`session_corrections`)."""
+        return self._take(kind, data)
 
     # Replay
 
@@ -395,11 +402,12 @@ class Session:
 
         It stays as it is while the session goes on; `device.session_snapshot.restore` is its inverse.
         """
-        apart = ("table", "terms", "dice", "commands")
+        apart = ("table", "terms", "dice", "commands", "history")
         said = {name: plain(value) for name, value in vars(self).items() if name not in apart}
         said["table"] = self.table.snapshot() if self.table else None
         said["terms"] = self.terms.data() if self.terms else None
         said["dice"] = self.dice.snapshot()
+        said["history"] = plain(roll_history.to_values(self.history))
         # Answers are never changed once they are there, and there may be many.
         said["commands"] = list(self.commands.items())
         return said
@@ -411,6 +419,12 @@ class Session:
         data = dict(data)
         if kind in HARDWARE_EVENTS:
             self._take_hardware(kind, data)
+        elif kind in PEOPLE_EVENTS:
+            self.people.take(kind, data)
+        elif kind in GAME_EVENTS:
+            session_game.take(self, kind, data)
+        elif kind in CORRECTION_EVENTS:
+            session_corrections.take(self, kind, data)
         elif kind in _ALERT_EVENTS:
             alert_book.take(self.alerts, kind, data, self.seq + 1)
         elif kind not in _DICE_LOG_ONLY and kind not in MACHINE_EVENTS:
@@ -423,8 +437,10 @@ class Session:
         self.seq += 1
         if report := data.get("report"):
             # The console uses up a die of the keys; the hardware's own entries name their group.
-            group = data["via"].partition(":")[2] or "dice_keys"
-            self.hardware.note_report(group, report[0], report[1])
+            group = data["via"].partition(":")[2]
+            if not group:
+                self.hardware.used_up_die = (report[0], report[1])
+            self.hardware.note_report(group or "dice_keys", report[0], report[1])
         if command := data.get("command"):
             remember(self.commands, command, self.seq, kind, data, self.point)
         return kind, data
@@ -433,11 +449,13 @@ class Session:
         self.configured = data["configured"]
         self.version = data["version"]
         self.key = data.get("key")
+        self.people.sign_all_out()
         self.running = True
         self.hardware.start()
         self.notice = None
 
     def _on_stopped(self, _data: dict[str, Any]) -> None:
+        self.people.sign_all_out()
         self.running = False
 
     def _on_recording_stopped(self, _data: dict[str, Any]) -> None:
@@ -452,100 +470,10 @@ class Session:
     def _on_journal_pruned(self, _data: dict[str, Any]) -> None:
         pass
 
-    def _on_adopted(self, _data: dict[str, Any]) -> None:
-        pass
+    _on_adopted = _on_journal_pruned
 
     def _on_checkpoint(self, _data: dict[str, Any]) -> None:
         self.checkpoint_seq = self.seq + 1
-
-    def _on_table_opened(self, data: dict[str, Any]) -> None:
-        terms = TableTerms.of(data)
-        self.table = terms.table()
-        self.terms = terms
-        self.hardware.open_table()
-        self.hardware.puck_was_right = self.hardware.agrees(None) is True
-        self.session_number += 1
-        self.is_open = True
-        self.dice_out = False
-        self.rolls_in_series = self.series_before_roll = 0
-        self.last_roll = None
-        self.last_no_roll = None
-        self.recent_rolls = []
-        self.correcting = False
-        self.notice = None
-
-    def _on_table_closed(self, _data: dict[str, Any]) -> None:
-        self.is_open = False
-        self.dice_out = False
-        self.correcting = False
-        self.notice = None
-
-    def _on_no_more_bets(self, _data: dict[str, Any]) -> None:
-        self.dice_out = True
-
-    def _step(self, data: dict[str, Any]) -> list[dict[str, Any]]:
-        if self.table is None or not self.is_open:
-            raise Refused("not_now", "the table is closed; open it first")
-        results = apply_step(self.table, data["step"])
-        self.notice = None
-        return results
-
-    def _on_bet(self, data: dict[str, Any]) -> None:
-        self._step(data)
-
-    _on_working = _on_shooter = _on_bet
-
-    def _on_reduce(self, data: dict[str, Any]) -> None:
-        data["results"] = self._step(data)
-
-    _on_take_down = _on_reduce
-
-    def _on_no_roll(self, data: dict[str, Any]) -> None:
-        self._step(data)
-        self.hardware.throw_entered(data["via"])
-        self.dice_out = False
-        self.last_no_roll = {"reason": data["step"]["no_roll"], "seq": self.seq + 1}
-
-    def _on_roll(self, data: dict[str, Any]) -> None:
-        point_before = self.table.point if self.table else None
-        data["results"] = self._step(data)
-        assert self.table is not None
-        data |= {"number": self.table.roll_number, "point_before": point_before, "point": self.table.point}
-        self._note_roll(data["step"]["roll"], data, self.seq + 1, corrected=False)
-
-    def _on_correct(self, data: dict[str, Any]) -> None:
-        data["results"] = self._step(data)
-        assert self.table is not None
-        assert self.last_roll is not None
-        last = self.last_roll
-        data |= {
-            "corrects": last["seq"],
-            "number": self.table.roll_number,
-            "point_before": last["point_before"],
-            "point": self.table.point,
-        }
-        if self.table.not_redone:
-            data["not_redone"] = [dict(said) for said in self.table.not_redone]
-        # A new list: the screen still shows the old one until the correction is on the disk.
-        self.recent_rolls = self.recent_rolls[:-1]
-        self._note_roll(data["step"]["correct"], data, last["seq"], corrected=True)
-
-    def _note_roll(self, dice: list[int], data: dict[str, Any], seq: int, *, corrected: bool) -> None:
-        self.hardware.throw_entered(data["via"])
-        self.hardware.puck_was_right = self.hardware.agrees(data["point"]) is True
-        if not corrected:
-            self.series_before_roll = self.rolls_in_series
-        self.rolls_in_series = 0 if data["point"] is None else self.series_before_roll + 1
-        undone = self.last_roll if corrected else None
-        self.correcting = False
-        self.dice_out = False
-        self.last_no_roll = None
-        self.recent_rolls = [*self.recent_rolls, list(dice)][-RECENT_ROLLS_MAX:]
-        assert self.table is not None
-        self.last_roll = settled_roll(self.table, seq, dice, data, undone)
-
-    def _on_take_back(self, data: dict[str, Any]) -> None:
-        self.correcting = data["correcting"]
 
     def _on_key_refused(self, data: dict[str, Any]) -> None:
         self.notice = data["message"]
@@ -569,15 +497,3 @@ class Session:
         if step is not None:
             data["step"] = step
         return self._take("key_refused", data)
-
-
-def _is_older(version: str, former: str) -> bool:
-    """Whether `version` comes before `former`; what is no version of a Python package is not compared."""
-    try:
-        return Version(version) < Version(former)
-    except InvalidVersion:
-        return False
-
-
-def _event_text(text: str, length_max: int = INPUT_TEXT_MAX) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")[:length_max]

@@ -9,8 +9,10 @@ from device.dice_control.dice_log import DiceLog
 from device.dice_control.dice_state import DiceState
 from device.event_times import EventTimes
 from device.plain_values import BadValue, build, plain
+from device.roll_history import HistoryValues, from_values
 from device.session import Session
 from device.table_terms import TableTerms
+from engine_lite.refusal import Refused
 from engine_lite.table import Table
 
 
@@ -62,7 +64,7 @@ class _State(TypedDict):
 
 
 # Those that are more than values: each is made in its own way.
-_APART: Final = ("table", "terms", "dice", "commands")
+_APART: Final = ("table", "terms", "dice", "commands", "history")
 
 
 def state_of(session: Session, times: EventTimes) -> dict[str, Any]:
@@ -97,7 +99,8 @@ def restore(snapshot: Mapping[str, Any]) -> Session:
 def _restore(snapshot: Mapping[str, Any], *, with_defaults: bool = False) -> Session:
     known = {field.name for field in fields(Session)}
     wrong = snapshot.keys() - known if with_defaults else snapshot.keys() ^ known
-    wrong |= set(_APART) - snapshot.keys()
+    # A base of before there were corrections of earlier rolls has kept none.
+    wrong |= set(_APART) - snapshot.keys() - ({"history"} if with_defaults else set())
     if wrong:
         raise BadValue(f"session: {', '.join(sorted(map(str, wrong)))} missing or too much")
     hints = get_type_hints(Session)
@@ -107,10 +110,16 @@ def _restore(snapshot: Mapping[str, Any], *, with_defaults: bool = False) -> Ses
         if name not in _APART
     }
     terms = None if snapshot["terms"] is None else TableTerms.of(build(_Terms, snapshot["terms"], "terms"))
+    table = _table(terms, build(_TableState | None, snapshot["table"], "table"))
+    if table is not None and "history" in snapshot:
+        try:
+            values["history"] = from_values(table, build(HistoryValues, snapshot["history"], "history"))
+        except (KeyError, TypeError, ValueError, Refused) as error:
+            raise BadValue(f"history: {error}") from error
     return Session(
         **values,
         terms=terms,
-        table=_table(terms, build(_TableState | None, snapshot["table"], "table")),
+        table=table,
         dice=DiceLog(build(DiceState, snapshot["dice"], "dice", with_defaults=with_defaults)),
         commands=OrderedDict(build(list[tuple[str, dict[str, Any]]], snapshot["commands"], "commands")),
     )

@@ -27,6 +27,19 @@ class UplinkSettings:
 
 
 @dataclass(frozen=True)
+class PlayersDisplaySettings:
+    """Whether there is a screen for the players, what it shows where the rules of the house allow it, and its text."""
+
+    enabled: bool = False
+    last_rolls: bool = True
+    point: bool = True
+    streak: bool = True
+    hot_and_cold: bool = True
+    pay_table: bool = True
+    house_text: str = ""
+
+
+@dataclass(frozen=True)
 class Settings:
     """One terminal: which table it is, what it is wired to and where its pages are.
 
@@ -40,7 +53,11 @@ class Settings:
     terms: TableTerms
     host: str = "127.0.0.1"
     port: int = 8080
+    # The language of the console where nobody touches another; None: that of the rule set in force.
+    language: str | None = None
     uplink: UplinkSettings | None = None
+    # After so long without a touch, whoever has signed in with a PIN is signed out.
+    sign_out_after_s: int = 120
     # What was delivered so many days ago may be pruned; without an uplink, nothing ever is.
     retention_days: int = 180
     pin_library: str = "mock"
@@ -54,4 +71,5 @@ class Settings:
     dice_rules: DiceRules = field(default_factory=lambda: dice_rules.load("us-vegas"))
     # Who may explain and acknowledge as a supervisor; None: any name but of those concerned.
     supervisors: tuple[str, ...] | None = None
+    players_display: PlayersDisplaySettings = field(default_factory=PlayersDisplaySettings)
     hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))

@@ -25,6 +25,7 @@ class SnapshotKeeper:
         self._seq = seq
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._writing: Future[None] | None = None
+        self._is_given_up = False
 
     def note(self, session: Session, times: EventTimes, event: Event) -> None:
         """The session is now what the journal leads to up to `event`, which is on the disk. Does not wait."""
@@ -36,11 +37,18 @@ class SnapshotKeeper:
         self._begin(session, times, event)
         self.close()
 
+    def give_up(self) -> None:
+        """What is kept is wrong: it is thrown away and no other is written in this run. Does not wait."""
+        self._is_given_up = True
+        self._writer.submit(self._file.discard).add_done_callback(self._log_failure)
+
     def close(self) -> None:
         """Returns when a snapshot that is being written is on the disk. Closing twice does nothing."""
         self._writer.shutdown()
 
     def _begin(self, session: Session, times: EventTimes, event: Event) -> None:
+        if self._is_given_up:
+            return
         # Also when it then fails: tried again with every event, a full disk would keep the table busy.
         self._seq = event.seq
         self._writing = self._writer.submit(self._file.write, Snapshot(event.seq, event.hash, state_of(session, times)))
@@ -48,4 +56,4 @@ class SnapshotKeeper:
 
     def _log_failure(self, writing: "Future[None]") -> None:
         if (error := writing.exception()) is not None:
-            log.error("no snapshot was written: %s", error)
+            log.error("no snapshot was written, or thrown away: %s", error)

@@ -1,28 +1,34 @@
 """Starting a terminal: lock, journal, replay, hardware, uplink, pages; and ending it in good order."""
 
 import asyncio
+import logging
+import os
 import random
 import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
-from device.assembly import StartError, Surroundings, assemble
+from device.assembly import Assembled, StartError, Surroundings, assemble
 from device.beside_table import ProgramFailed, run_beside
 from device.clock import Clock
 from device.console.dice_reports import DiceReports
 from device.console.http_interface import create_app
+from device.console.journal_questions import JournalQuestions
+from device.console.statistics_page import StatisticsPage
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
 from device.https_log import HttpsSystem
+from device.journal import JournalReader
 from device.nats_log import NatsSystem
+from device.players_display import PlayersDisplay
 from device.recorder import Busy, Halted
+from device.service_manager import ServiceManager
 from device.settings import Settings
 from device.table_key import TableKey
 from device.terminal import Terminal
@@ -30,6 +36,8 @@ from device.uplink import CentralSystem
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_table import VirtualTable
+
+log = logging.getLogger(__name__)
 
 # Pages and programs that may be connected at once; more are told to come later.
 CONNECTIONS_MAX = 100
@@ -51,9 +59,15 @@ async def run_terminal(
     console's address and the name of the rule set in force.
     Raises StartError, JournalError, PinFactoryError or NodePortBusy, each with one clear line.
     """
+    manager = ServiceManager(os.environ)
+
+    def on_replay(read: int, of: int) -> None:
+        manager.still_starting(f"reads its journal, {read} of {of} events")
+        on_progress(read, of)
+
     with ExitStack() as stack:
         factory = open_pin_factory(settings.pin_library)
-        assembled = assemble(stack, settings, folder, version, _surroundings(settings, folder, factory), on_progress)
+        assembled = assemble(stack, settings, folder, version, _surroundings(settings, folder, factory), on_replay)
         terminal = assembled.terminal
         controls = None
         if settings.virtual_folder is not None:
@@ -65,8 +79,23 @@ async def run_terminal(
         if assembled.pruner is not None:
             tasks.append(asyncio.create_task(assembled.pruner.run()))
         if assembled.snapshot_seq > 0:
-            tasks.append(asyncio.create_task(_verify_beside(folder.journal_path, terminal)))
-        app = create_app(terminal, settings, DiceReports(folder.journal_path), controls)
+            tasks.append(asyncio.create_task(_verify_beside(folder, version, assembled)))
+        journal = folder.journal_path
+        players = None
+        if settings.players_display.enabled:
+            reader = stack.enter_context(JournalReader(journal))
+            players = PlayersDisplay(reader, settings.players_display, lambda: terminal.state)
+            terminal.follow(players)
+            tasks.append(asyncio.create_task(players.run()))
+        app = create_app(
+            terminal,
+            settings,
+            DiceReports(journal),
+            StatisticsPage(journal),
+            JournalQuestions(journal),
+            players,
+            controls,
+        )
         server = _Server(
             uvicorn.Config(
                 app,
@@ -78,10 +107,19 @@ async def run_terminal(
                 limit_concurrency=CONNECTIONS_MAX,
             )
         )
-        server.on_exit = terminal.close
+
+        def on_exit() -> None:
+            manager.tell("STOPPING=1")
+            terminal.close()
+
+        async def why_not() -> str | None:
+            return await terminal.why_not_accepting() if server.started else "opens its pages"
+
+        server.on_exit = on_exit
         on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/", terminal.state["table"]["rules"])
         _take_signals()
         serving = asyncio.create_task(server.serve(sockets=[listener]))
+        tasks.append(asyncio.create_task(manager.keep_told(why_not)))
         try:
             await _until_one_fails(serving, tasks)
         finally:
@@ -100,14 +138,35 @@ async def _until_one_fails(serving: "asyncio.Task[None]", tasks: list["asyncio.T
             task.result()
 
 
-async def _verify_beside(journal: Path, terminal: Terminal) -> None:
-    """Look at the events that a start from a snapshot did not look at; what is wrong with them is an alert."""
+async def _verify_beside(folder: DataFolder, version: str, assembled: Assembled) -> None:
+    """Look at the events that a start from a snapshot did not look at, and whether they lead to what it went on from.
+
+    What is wrong is an alert. A snapshot that is wrong helps no further start.
+    """
     try:
-        await run_beside("device.verification_program", str(journal))
+        await run_beside("device.verification_program", str(folder.journal_path))
     except ProgramFailed as failed:
         text = f"The journal is not as this table wrote it: {failed}. Call a technician; keep the card."
-        with suppress(Halted, Busy):
-            await terminal.alert("journal_damaged", text)
+        await _alert(assembled.terminal, "journal_damaged", text)
+        return
+    try:
+        differing = await run_beside("device.replay_program", version, str(folder.path))
+    except ProgramFailed as failed:
+        log.warning("the snapshot was not held against the journal: %s", failed)
+        return
+    if differing:
+        assembled.snapshots.give_up()
+        text = (
+            f"What this table shows does not follow from its journal: {differing.decode(errors='replace').strip()}. "
+            "Finish the hand by what lies on the layout, then start the terminal anew: it goes by the journal alone. "
+            "Call a technician."
+        )
+        await _alert(assembled.terminal, "snapshot_wrong", text)
+
+
+async def _alert(terminal: Terminal, code: str, text: str) -> None:
+    with suppress(Halted, Busy):
+        await terminal.alert(code, text)
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

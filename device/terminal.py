@@ -20,12 +20,14 @@ from device.journal import Journal
 from device.journal_base import Base
 from device.machine_watch import MachineWatch
 from device.origin import Origin
+from device.people_file import PEOPLE_FILE
 from device.recorder import Busy, Halted, IdReused, Recorder
 from device.recovery import Recovered
 from device.screen import alerts, table_view
 from device.self_test import Check, check_hardware, check_rules, have_answered, self_test
 from device.session import Entry, Session
 from device.settings import Settings
+from device.sign_in_desk import SignInDesk
 from device.signal_entries import entries_of, origin_of
 from device.snapshot_keeper import SnapshotKeeper
 from device.start_entries import Found, Start, start_session
@@ -86,6 +88,7 @@ class Terminal:
         self._configuration_hash = configuration_hash(settings)
         self._dice_rules = settings.dice_rules
         self._recorder = Recorder(recovered, journal, clock, key, space, recover_again, self)
+        self.people = SignInDesk(self._recorder, journal.path.with_name(PEOPLE_FILE), settings.sign_out_after_s)
         self._watch = self._new_watch()
         # Set, by `hint` or by a line of the node, when a look at the inputs is worth it.
         self._look = asyncio.Event()
@@ -179,10 +182,13 @@ class Terminal:
 
     # Commands
 
-    async def command(self, step: dict[str, Any], command: str, after_roll: int | None = None) -> dict[str, Any]:
+    async def command(
+        self, step: dict[str, Any], command: str, after_roll: int | None = None, *, person: str | None = None
+    ) -> dict[str, Any]:
         """Do a step from the console and return its answer once it is on the disk.
 
-        A command whose id was done before is not done again; it gets the same answer. Raises Refused, Halted or Busy.
+        A command whose id was done before is not done again; it gets the same answer. `person` has signed in on the
+        page that it comes from, here and below. Raises Refused, Halted or Busy.
         """
 
         used: Received | None = None
@@ -191,12 +197,12 @@ class Terminal:
             nonlocal used
             name = step_name(step)
             if name not in ROLLS:
-                return self._session.command(step, Origin("console", command), after_roll)
+                return self._session.command(step, Origin("console", command, person=person), after_roll)
             # A roll from the screen uses up a die that waits on the keys, whose report is then done with this event.
             # Not one that was keyed behind dice that wait for their turn after this roll.
             inputs = self._inputs if self._keys_queued == 0 else None
             keyed = inputs.die_report if inputs is not None else None
-            entries = self._session.command(step, Origin("console", command, keyed), after_roll)
+            entries = self._session.command(step, Origin("console", command, keyed, person), after_roll)
             if inputs is not None:
                 used = inputs.use_up_die()
                 self._set_live("pending_die", None)
@@ -209,39 +215,74 @@ class Terminal:
 
         return await self._once(command, step, decide, on_disk)
 
-    async def take_back(self, correcting: bool, command: str) -> dict[str, Any]:
+    async def take_back(self, correcting: bool, command: str, *, person: str | None = None) -> dict[str, Any]:
         """Whether the next two dice correct the last roll. Raises Refused, Halted or Busy."""
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         return await self._once(command, correcting, lambda: self._session.take_back(correcting, origin))
 
-    async def open_table(self, terms: TableTerms, command: str) -> dict[str, Any]:
+    async def open_table(self, terms: TableTerms, command: str, *, person: str | None = None) -> dict[str, Any]:
         """Open the table under new terms. Raises Refused, Halted or Busy."""
         rules = await asyncio.to_thread(check_rules, terms)
         if rules.result == "failed":
             raise Refused("rules_unfit", f"these rules would pay wrong ({rules.said})")
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         return await self._once(command, terms.data(), lambda: self._session.open_table(terms, origin))
 
-    async def dice_action(self, action: dict[str, Any], command: str) -> dict[str, Any]:
+    async def dice_action(self, action: dict[str, Any], command: str, *, person: str | None = None) -> dict[str, Any]:
         """Record an action on the dice (dice_actions.parse_action). Raises Refused, Halted or Busy."""
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         return await self._once(command, action, lambda: self._session.dice_action(action, self._dice_rules, origin))
 
-    async def close_table(self, command: str) -> dict[str, Any]:
+    async def close_table(self, command: str, *, person: str | None = None) -> dict[str, Any]:
         """Close the table; the session ends. Raises Refused, Halted or Busy."""
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         return await self._once(command, "table_closed", lambda: self._session.close_table(origin))
 
-    async def no_more_bets(self, command: str) -> dict[str, Any]:
+    async def no_more_bets(self, command: str, *, person: str | None = None) -> dict[str, Any]:
         """The bets are closed and the dice are out. Raises Refused, Halted or Busy."""
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         return await self._once(command, "no_more_bets", lambda: self._session.no_more_bets(origin))
 
-    async def acknowledge(self, alert: str, raised: int, name: str, command: str) -> dict[str, Any]:
+    async def acknowledge(
+        self, alert: str, raised: int, name: str, command: str, *, person: str | None = None
+    ) -> dict[str, Any]:
         """Somebody has taken note of an alert, as event `raised` told of it. Raises Refused, Halted or Busy."""
-        origin = Origin("console", command)
+        origin = Origin("console", command, person=person)
         asked = {"alert": alert, "raised": raised, "name": name}
         return await self._once(command, asked, lambda: self._session.acknowledge_alert(alert, raised, name, origin))
+
+    async def why_not_accepting(self) -> str | None:
+        """Why nothing is accepted; None: something without effect just went the way of a command.
+
+        Waits for as long as a command would, which is for good where the journal hangs.
+        """
+        while True:
+            try:
+                await self._recorder.submit(list)
+            except Halted as halted:
+                return str(halted)
+            except Busy:
+                await asyncio.sleep(WATCH_S)
+            else:
+                return None
+
+    async def do(
+        self, asked: object, person: str, decide: Callable[[Session, Origin], list[Entry]], command: str
+    ) -> dict[str, Any]:
+        """Do what a person who has signed in asks for (`session_corrections`). Raises Refused, Halted or Busy."""
+        origin = Origin("console", command, person=person)
+        return await self._once(command, asked, lambda: decide(self._session, origin))
+
+    async def look(self, at: Callable[[Session], dict[str, Any]]) -> dict[str, Any]:
+        """Something about the session as the disk has it. Looking changes nothing. Raises Refused, Halted or Busy."""
+        found: dict[str, Any] = {}
+
+        def look() -> list[Entry]:
+            found.update(at(self._session))
+            return []
+
+        await self._recorder.submit(look)
+        return found
 
     async def alert(self, code: str, text: str) -> None:
         """Raise an alert of another part of the terminal, which stands until it is acknowledged."""
@@ -325,7 +366,7 @@ class Terminal:
     def _beside(self) -> list[Coroutine[Any, Any, None]]:
         if self._unfit is not None and self._recorder.halt_reason is None:
             self._recorder.halt(self._unfit)
-        work = [self._watch_alerts(), self._watch_machine(), self._test_hardware()]
+        work = [self._watch_alerts(), self._watch_machine(), self._test_hardware(), self.people.watch()]
         if self._inputs is not None:
             reader = InputReader(self._inputs, self._look, self._take_in, partial(self._set_live, "node"))
             work.append(reader.run(lambda: self.version, self._lamps))

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, NoReturn, Protocol
 
 from device.delivery_record import DeliveryRecord
+from device.ended_tasks import end_tasks
 from device.journal_base import Base
+from device.presence import UNIT, Presence, keep_telling
 from device.uplink_protocol import (
     PACK_EVENTS_MAX,
     Backoff,
@@ -46,6 +48,9 @@ class CentralLog(Protocol):
 
         None: it was not written, or was before, since the log ends elsewhere.
         """
+
+    async def tell(self, presence: bytes) -> None:
+        """Tell whoever watches at the centre that the table is there; lost without a word where that fails."""
 
 
 Deliver = Callable[[CentralLog], Awaitable[NoReturn]]
@@ -103,6 +108,8 @@ class Uplink:
         self._news = asyncio.Event()
         self._online_since: float | None = None
         self._status = UplinkStatus("offline", record.read(system.name).seq, None)
+        # The last event that the log had, unless it is known to have lost it.
+        self._acknowledged = self._status.delivered
 
     @property
     def target(self) -> str:
@@ -138,6 +145,17 @@ class Uplink:
             await asyncio.sleep(backoff.delay_s(lasted_s))
 
     async def _deliver(self, central: CentralLog) -> NoReturn:
+        telling = asyncio.ensure_future(keep_telling(central.tell, self._presence))
+        try:
+            await self._deliver_events(central)
+        finally:
+            await end_tasks(telling)
+
+    def _presence(self) -> Presence:
+        state = "fenced" if self._status.state == "fenced" else "online"
+        return Presence(UNIT, self._last_seq(), self._status.delivered, state)
+
+    async def _deliver_events(self, central: CentralLog) -> NoReturn:
         end = await self._resume(central)
         while True:
             self._news.clear()
@@ -163,12 +181,6 @@ class Uplink:
                 break
             self._fence(alert, reason)
             await asyncio.sleep(self._random.uniform(FENCE_RECHECK_S / 2, FENCE_RECHECK_S))
-        if end.seq < self._status.delivered:
-            self._alert(
-                "log_lost_tail",
-                f"the central log ends at event {end.seq}, though it acknowledged event "
-                f"{self._status.delivered}; the missing events are sent again",
-            )
         self._reached(end)
         return end
 
@@ -180,12 +192,21 @@ class Uplink:
             if new_end.sequence == end.sequence:
                 raise DeliveryError(f"the central log does not take events {batch.first} to {batch.last} at the moment")
             return new_end
+        if end.seq < self._acknowledged:
+            # It has taken anew what it had acknowledged. Before that, a replica may just have been behind.
+            self._alert(
+                "log_lost_tail",
+                f"the central log ends at event {end.seq}, though it acknowledged event "
+                f"{self._acknowledged}; the missing events are sent again",
+            )
+            self._acknowledged = end.seq
         new_end = LogEnd(sequence, batch.last, batch.payload.rpartition(b"\n")[2].decode())
         self._reached(new_end)
         return new_end
 
     def _reached(self, end: LogEnd) -> None:
         """Keep and tell that the log has everything up to `end`."""
+        self._acknowledged = max(self._acknowledged, end.seq)
         if self._online_since is None:
             self._online_since = asyncio.get_running_loop().time()
         try:

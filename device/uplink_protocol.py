@@ -63,6 +63,11 @@ def subject(site: str, table: str) -> str:
     return f"craps.{site}.{table}.journal"
 
 
+def presence_subject(site: str, table: str) -> str:
+    """Return the subject of a table's signs of life (`device.presence`), which no stream keeps; as `subject`."""
+    return f"{subject(site, table).removesuffix('.journal')}.presence"
+
+
 def pack(lines: Sequence[str], first: int, bytes_max: int = PACK_BYTES_MAX) -> Batch:
     """Pack as many of `lines` (at least one) as fit into `bytes_max`; the first of them is event `first`.
 

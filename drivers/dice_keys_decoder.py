@@ -67,9 +67,10 @@ class DiceKeysDecoder:
     def half_done(self) -> bool:
         """Whether something that was fed may still become part of a later signal.
 
-        Every press may, until its key is up or stuck: as a die, as a hold, or as one of those that make a palm.
+        Every press may, until its key is up or stuck: as a die, as a hold, or as one of those that make a palm. And
+        who looks anew must know of a first die that was given up, as long as its second may come.
         """
-        return self._first is not None or self.key_down
+        return self._first is not None or self._given_up_at_ms is not None or self.key_down
 
     @property
     def key_down(self) -> bool:
@@ -124,8 +125,8 @@ class DiceKeysDecoder:
         if initial or palm or held_ms >= self._hold_ms:
             return signals
         if self._first is None:
-            given_up_at_ms, self._given_up_at_ms = self._given_up_at_ms, None
-            if given_up_at_ms is not None and time_ms - given_up_at_ms < SAME_THROW_MS:
+            if self._given_up_at_ms is not None:
+                self._given_up_at_ms = None
                 return [*signals, DiceEntryAbandoned(key, "entered_elsewhere")]
             self._first = key
             self._first_at_ms = time_ms
@@ -137,6 +138,10 @@ class DiceKeysDecoder:
         """The roll was entered in another way: a lone first die is forgotten, and the second when it comes."""
         if self._first is not None:
             self._first, self._given_up_at_ms = None, self._first_at_ms
+
+    def given_up_before(self, time_ms: int) -> None:
+        """Before the start: a first die was keyed then whose roll was entered in another way."""
+        self._given_up_at_ms = time_ms
 
     def forget(self, key: int) -> None:
         """The key could not be read for a while: whatever it was doing, it is taken to be up."""
@@ -151,6 +156,8 @@ class DiceKeysDecoder:
         """Let time pass: holds ripen, keys turn out to be stuck and a lone die is given up."""
         signals: list[Signal] = []
         first = self._first
+        if self._given_up_at_ms is not None and time_ms - self._given_up_at_ms >= SAME_THROW_MS:
+            self._given_up_at_ms = None
         if self._hold_ripe(time_ms):
             take_back = self._holding == TAKE_BACK_KEY
             self._holding = None

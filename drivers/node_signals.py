@@ -108,9 +108,15 @@ class NodeSignals:
         self._boot_began_ms = 0
         self._stuck: set[str] = set()
         self._die_report: ReportId | None = None
+        # The report of a first die, keyed before this program began, whose roll was entered in another way.
+        self._used_up_before: ReportId | None = None
 
-    def resume(self, reports: Mapping[str, ReportId]) -> None:
-        """Before the first event: by group, its last report that is known to be in the journal."""
+    def resume(self, reports: Mapping[str, ReportId], used_up_die: ReportId | None = None) -> None:
+        """Before the first event: by group, its last report that is known to be in the journal.
+
+        `used_up_die` is the report of the last first die that the journal knows to have been used up (`die_report`).
+        """
+        self._used_up_before = used_up_die
         for name, report in reports.items():
             self._boots_known.add(report[0])
             if name in self._groups:
@@ -243,9 +249,8 @@ class NodeSignals:
         # What the journal knows, and what was closed when the node began to look, is how things stood at start.
         if not group.started and _is_known(group.watermark, self._boot_id, report.number):
             group.levels[name] = report.closed
-            group.known_down.pop(name, None)
-            if group.name == "dice_keys" and report.closed:
-                group.known_down[name] = (report.number, self._time_ms)
+            if group.name == "dice_keys":
+                self._note_known_key(group, name, report)
             return []
         if not group.started and report.initial and report.closed:
             group.levels[name] = True
@@ -263,6 +268,15 @@ class NodeSignals:
         else:
             signals = self._feed(group)
         return received + self._told(group, signals)
+
+    def _note_known_key(self, group: _Group, name: str, report: Report) -> None:
+        """A dice key of which the journal knows: it may be down still, or have been a first die that was used up."""
+        group.known_down.pop(name, None)
+        if report.closed:
+            group.known_down[name] = (report.number, self._time_ms)
+        elif group.watermark == self._used_up_before == (self._boot_id, report.number):
+            _dice_keys(group).given_up_before(self._time_ms)
+            group.half_done_from = min([report.number, *(number for number, _ in group.known_down.values())])
 
     def _pass_time(self, group: _Group) -> list[Received]:
         """Let the group's decoder know the time; the first time, how its inputs stood when it began."""

@@ -97,13 +97,19 @@ class TableInputs:
         assert group == "dice_keys"
         return DiceKeyContacts(self._dice_keys, settle_ms=timing.dice_key_settle_ms)
 
-    def resume(self, reports: Mapping[str, ReportId], dropped: tuple[int, int] | None = None) -> None:
+    def resume(
+        self,
+        reports: Mapping[str, ReportId],
+        dropped: tuple[int, int] | None = None,
+        used_up_die: ReportId | None = None,
+    ) -> None:
         """Before the first poll: by group, the last of its reports that the journal knows.
 
         That one and those before it are done. A group that the journal knows nothing of may be left out. `dropped`:
-        the node's last boot that the journal knows, and how many changes it had dropped by then.
+        the node's last boot that the journal knows, and how many changes it had dropped by then. `used_up_die`: the
+        last `die_report` that the journal has with a roll.
         """
-        self._node_signals.resume(reports)
+        self._node_signals.resume(reports, used_up_die)
         if self._node is not None and dropped is not None:
             self._node.resume(*dropped)
 

@@ -68,6 +68,11 @@ def parse_pin(text: str) -> Pin:
     return pin
 
 
+def time_bounds_ms(name: str) -> tuple[int, int]:
+    """The least and the most that the time `name` of Timing may be."""
+    return (2, 250) if name.endswith("settle_ms") else (50, 600_000)
+
+
 @dataclass(frozen=True)
 class Timing:
     """How long things take to settle, in milliseconds.
@@ -89,7 +94,7 @@ class Timing:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            lowest, highest = (2, 250) if name.endswith("settle_ms") else (50, 600_000)
+            lowest, highest = time_bounds_ms(name)
             if type(value) is not int or not lowest <= value <= highest:
                 raise ValueError(f"{name} must be a whole number from {lowest} to {highest}")
         if self.stuck_ms <= self.hold_ms:

@@ -1,5 +1,6 @@
 """Corrections: what the players did after a roll that turns out to have been another one."""
 
+from engine_lite import placement
 from engine_lite.refusal import Refused
 from engine_lite.rules import RETURN
 
@@ -49,6 +50,36 @@ def redo(
             said["amount"] = -owed[key]
             held.append(said)
     return handed, held
+
+
+def limits_before(since: "list[tuple[Any, ...]]", now: "tuple[int, int]") -> "tuple[int, int]":
+    """The limits that held before the steps `since`, where `now` are those after them."""
+    for step in since:
+        if step[0] == "limits":
+            return (step[3], step[4])
+    return now
+
+
+def play_on(table: "Table", steps: "list[tuple[Any, ...]]") -> None:
+    """Do steps of `Table.since_roll` on a table where an earlier roll was another one, exactly as they were done.
+
+    A line bet that stays in its place, and its odds, are those of the point as it is now. What speaks for a bet that
+    does not lie there (a button) is left out: there is nothing to lay it on. Raises Refused at the first other step
+    that the rules do not allow now.
+    """
+    for step in steps:
+        try:
+            bet_step = step[0] in ("bet", "reduce", "take_down")
+            table.again(step, _number_now(table, step[1], step[2], step[4]) if bet_step else None)
+        except Refused:
+            if step[0] != "working":
+                raise
+
+
+def _number_now(table: "Table", player: str, kind: str, number: "int | None") -> "int | None":
+    rule = table.known_rule(kind, number)
+    line = rule.parent or rule
+    return placement.named(table, player, kind, None).number if line.silent_move else number
 
 
 def _followed(

@@ -256,6 +256,22 @@ class Table:
         self.dice_pass = False
         self._since.append(("shooter", player))
 
+    # What the house does between rolls
+
+    def adjust(self, player: str, amount: int) -> None:
+        """Give a player `amount` (below 0: take it) beside what the rolls have settled; the house bears it."""
+        player = self._seated(player)
+        self._pay(player, amount)
+        self.house -= amount
+        self._since.append(("adjust", player, amount))
+
+    def set_limits(self, minimum: int, maximum: int) -> None:
+        """Change the limits for what is put down from now on. Raises ValueError when they contradict each other."""
+        if minimum < 1 or maximum < minimum:
+            raise ValueError("the minimum must be at least 1 and the maximum at least the minimum")
+        self._since.append(("limits", minimum, maximum, self.minimum, self.maximum))
+        self.minimum, self.maximum = minimum, maximum
+
     # The dice
 
     def roll(self, first: int, second: int) -> "list[dict[str, Any]]":
@@ -328,12 +344,15 @@ class Table:
             raise Refused("nothing_to_correct", "no roll has been entered yet")
         now = (self._state(), self._before, self._moved, self._since, self.not_redone)
         moved, since = self._moved, self._since
+        limits = (self.minimum, self.maximum)
         self._set_state(self._before)
+        self.minimum, self.maximum = correction.limits_before(since, limits)
         try:
             results = self.roll(first, second)
         except Refused:
             self._set_state(now[0])
             _, self._before, self._moved, self._since, self.not_redone = now
+            self.minimum, self.maximum = limits
             raise
         handed, self.not_redone = correction.redo(self, since, moved, self._moved)
         return results + handed
@@ -345,6 +364,10 @@ class Table:
             self.working(step[1], step[2], step[3], step[4])
         elif name == "shooter":
             self.set_shooter(step[1])
+        elif name == "adjust":
+            self.adjust(step[1], step[2])
+        elif name == "limits":
+            self.set_limits(step[1], step[2])
         elif name == "bet":
             self._put(step[1], self.known_rule(step[2], number), step[3])
         elif not self.standing(step[1], (step[2], number)):
@@ -353,6 +376,33 @@ class Table:
             self.reduce(step[1], step[2], step[3], number)
         else:
             self.take_down(step[1], step[2], number)
+
+    # Other courses of the game
+
+    def before_roll(self) -> "State | None":
+        """The state before the last roll, for `at`; None while there was none. Nothing changes it any more."""
+        return self._before
+
+    def since_roll(self) -> "list[tuple[Any, ...]]":
+        """The steps taken since the last roll, for `again`."""
+        return list(self._since)
+
+    def at(self, state: "State", minimum: int, maximum: int) -> "Table":
+        """Another table under the same rules, in a state of this one and under the limits of then."""
+        other = Table(self.rules, self.unit, minimum, maximum)
+        for player in list(state[6]) + list(state[7]):
+            other._seated(player)
+        other._set_state(state)
+        return other
+
+    def copy(self) -> "Table":
+        """Another table on which the game is as it is here, and goes on by itself."""
+        other = self.at(self._state(), self.minimum, self.maximum)
+        other._before = self._before
+        other._moved = dict(self._moved)
+        other._since = list(self._since)
+        other.not_redone = list(self.not_redone)
+        return other
 
     # Snapshots
 

@@ -22,6 +22,7 @@ from provisioning.die_with_parent import die_with_parent
 
 STREAM: Final = "CRAPS"
 SUBJECTS: Final = "craps.*.*.journal"
+PRESENCES: Final = "craps.*.*.presence"
 DUPLICATE_WINDOW_S: Final = 120.0
 
 START_TIMEOUT_S: Final = 10.0

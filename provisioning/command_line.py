@@ -5,11 +5,14 @@ import sys
 from pathlib import Path
 
 from provisioning.central.archive_command_line import add_archive_commands
+from provisioning.central.pit_command_line import add_serve_command
 from provisioning.central.receive_command import add_receive_command
 from provisioning.central.setup_commands import add_setup_commands
 from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
+from provisioning.config_commands import add_config_command
 from provisioning.dice_commands import add_dice_command
+from provisioning.install.install_commands import add_provision_command
 from provisioning.journal_commands import (
     export_checkpoint,
     export_events,
@@ -18,10 +21,12 @@ from provisioning.journal_commands import (
     verify_journal,
 )
 from provisioning.node_commands import add_node_command
+from provisioning.people_commands import add_people_command
 from provisioning.rules_commands import check_file, show_edges, show_limits, show_pay_table
 from provisioning.run import run
 from provisioning.settle import settle
 from provisioning.standard_streams import give_up_output, prepare
+from provisioning.statistics_commands import add_statistics_command
 from provisioning.table_commands import add_table_command
 from provisioning.wiring_commands import show_parts, show_wiring
 
@@ -121,14 +126,23 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(
         start=lambda chosen: show_parts(chosen.config) if chosen.parts else show_wiring(chosen.config, chosen.output)
     )
+    add_config_command(commands.add_parser("config", help="a table's configuration: make one, check it, show it"))
+    add_provision_command(
+        commands.add_parser("provision", help="make a Raspberry Pi OS or Debian a table's computer, and take that back")
+    )
     add_node_command(commands.add_parser("node", help="install or look at the table's I/O node, a Raspberry Pi Pico"))
     add_dice_command(commands.add_parser("dice", help="the dice log, where the dice are, and a day's account"), DATA)
+    add_statistics_command(
+        commands.add_parser("statistics", help="rolls and hold against chance and the exact edges"), DATA
+    )
+    add_people_command(commands.add_parser("people", help="who may sign in at a table, and with which PIN"), DATA)
     add_table_command(commands.add_parser("table", help="a unit's public key, and taking over from another unit"), DATA)
     central = commands.add_parser("central", help="the central side: take the histories of all tables")
     central_actions = central.add_subparsers(required=True, metavar="ACTION")
     add_setup_commands(central_actions)
     add_archive_commands(central_actions)
     add_receive_command(central_actions.add_parser("receive", help="take tables' events over HTTPS"))
+    add_serve_command(central_actions.add_parser("serve", help="the pit's page of all tables"))
     _add_rules(commands.add_parser("rules", help="look into a rule set: its edges, soundness, pay table and limits"))
     return parser
 

@@ -21,12 +21,13 @@ from device.dice_control.day_report import (
 )
 from device.dice_control.dice_history import History, UnreadableEvent, history
 from device.dice_control.report_page import log_page, report_page, status_page
-from device.dice_control.report_words import LANGUAGES, Words, language_of
+from device.dice_control.report_words import Words
 from device.dice_control.row_texts import moment_text
 from device.event import Event
+from device.languages.languages import LANGUAGES, language_of
 from device.recovery import beginning
 from provisioning.command_failed import CommandFailed
-from provisioning.dice_csv import log_cells, report_cells, status_cells, write_csv
+from provisioning.dice_csv import Cell, log_cells, report_cells, status_cells, write_csv
 from provisioning.dice_text import log_lines, report_lines, status_lines
 from provisioning.journal_commands import journal_reader, tell_of_pruned, write_data
 from provisioning.progress import ProgressBar
@@ -199,7 +200,7 @@ def _words(found: History, wanted: Wanted) -> Words:
 def _write(
     wanted: Wanted,
     text: Callable[[], Iterator[str]],
-    cells: Callable[[], Iterator[Sequence[str | int | None]]],
+    cells: Callable[[], Iterator[Sequence[Cell]]],
     page: Callable[[], str],
 ) -> None:
     if wanted.form != TEXT:

@@ -95,7 +95,7 @@ STATUS_COLUMNS = ("section", "set", "item", "value", "state", "event", "time", "
 # Of a section's fields, those that are columns here, or said by some.
 _COLUMNS_OF_THEIR_OWN = (GAME, ASKED_BY, DONE_BY, SEEN_BY, "session", "sign.boxman", "sign.witness")
 
-Cell = str | int | None
+Cell = str | int | float | None
 
 
 def safe(cell: Cell) -> str:

@@ -47,14 +47,14 @@ def verify_journal(
     compared: ComparisonResult | None = None
     with journal_reader(data) as reader:
         # Before the events are read: the journal always has one before it is delivered.
-        delivered_seq = _delivered_seq(data / DELIVERY_FILE)
+        delivered = _delivered(data / DELIVERY_FILE)
         progress = ProgressBar("verifying")
         result = verify(reader, progress, checkpoint)
         progress.close()
-        complaint = _complaint(data, result, delivered_seq)
+        complaint = _complaint(data, result, max(delivered.values(), default=0))
         if complaint is None and access is not None:
             compared = _compare(reader, result, access, stream)
-            complaint = _complaint_of_central(data, compared, delivered_seq)
+            complaint = _complaint_of_central(data, compared, delivered.get(NatsSystem.name, 0))
     vouched_seq = max(checkpoint.seq if checkpoint else 0, compared.alike_seq if compared else 0)
     if complaint is None and result.key_changed_seq > vouched_seq:
         complaint = (
@@ -72,7 +72,8 @@ def _complaint(data: Path, result: VerificationResult, delivered_seq: int) -> st
     """What is wrong with the journal by itself, its folder's key and the record of what was delivered."""
     path = data / JOURNAL_FILE_NAME
     if not result.is_good:
-        return f"{path}: event {result.first_bad_seq}: {result.what_is_wrong}"
+        where = path if result.first_bad_seq is None else f"{path}: event {result.first_bad_seq}"
+        return f"{where}: {result.what_is_wrong}"
     if delivered_seq > result.last_seq:
         return (
             f"{path}: event {result.last_seq + 1}: missing, though event {delivered_seq} was delivered: it was cut off"
@@ -161,19 +162,19 @@ def _access(central: str, key_file: Path | None) -> NatsAccess:
     return reader_access(list(configuration.servers), configuration.ca, key_file)
 
 
-def _delivered_seq(path: Path) -> int:
-    """The last event that the delivery record says the central log has; 0 when there is none, or none to be read."""
+def _delivered(path: Path) -> dict[str, int]:
+    """The last event of each central log by the delivery record; empty when there is none, or none to be read."""
     if not path.is_file():
-        return 0
+        return {}
     takes_files = os.access(path.absolute().parent, os.W_OK)
     access = "mode=ro" if takes_files else "mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{access}", uri=True)) as database:
-            row = database.execute("SELECT seq FROM delivered WHERE target = ?", (NatsSystem.name,)).fetchone()
+            rows = database.execute("SELECT target, seq FROM delivered").fetchall()
     except sqlite3.Error as error:
         print(f"boxman: {path}: cannot be read ({error}), so it is not held against the journal", file=sys.stderr)
-        return 0
-    return row[0] if row is not None and type(row[0]) is int else 0
+        return {}
+    return {target: seq for target, seq in rows if type(seq) is int}
 
 
 def _read_checkpoint(path: Path) -> Checkpoint:

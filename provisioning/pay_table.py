@@ -9,12 +9,12 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from string import Template
 from typing import Any
 
+from device.throw_results import labels, wins
 from engine_lite.house_edge import bets_as_made, per_cent
-from engine_lite.rules import COLLECT, LOSE, NUMBERS, PUSH, WIN, BetRule, RuleSet
+from engine_lite.rules import COLLECT, LOSE, NUMBERS, PUSH, BetRule, RuleSet
 
 # Columns of the text, in characters.
 _TEXT_WIDTH, _WHAT_WIDTH, _PAYS_WIDTH = 96, 50, 9
@@ -104,8 +104,8 @@ def _each(rules: RuleSet, kind: str, bet: dict[str, Any]) -> PaidBet:
     for result in sorted(bet["each"]):
         rule = rules.one(f"{kind}_{result.replace('-', '_')}")
         assert rule is not None
-        for _, pays in _wins(rules, rule):
-            found.setdefault(pays, []).append(result)
+        for _, pays in wins(rules, rule):
+            found.setdefault(_to(*pays), []).append(result)
     return PaidBet(bet["name"], tuple((_or(results), pays) for pays, results in found.items()), ())
 
 
@@ -115,13 +115,13 @@ def _line(rules: RuleSet, bets: Sequence[BetRule]) -> tuple[list[tuple[str, str]
     assert there is not None
     win = rules.winning(there)
     assert win is not None
-    lines = [(f"{_or(labels)} on its first roll", pays) for labels, pays in _wins(rules, first)]
+    lines = [(f"{_or(won)} on its first roll", _to(*pays)) for won, pays in wins(rules, first)]
     right = rules.outcome(there, 1, 3) == win
     lines.append(("then its number before 7" if right else "then 7 before its number", _to(win.num, win.den)))
     remarks = []
-    if lost := _labels(rules, first, LOSE):
+    if lost := labels(rules, first, LOSE):
         remarks.append(f"Loses on {_or(lost)} on its first roll.")
-    if pushed := _labels(rules, first, PUSH):
+    if pushed := labels(rules, first, PUSH):
         remarks.append(f"{_or(pushed)} on its first roll: no decision, the bet is handed back.")
     return lines, remarks
 
@@ -132,9 +132,10 @@ def _held(rules: RuleSet, bets: Sequence[BetRule]) -> tuple[list[tuple[str, str]
     pushed: list[str] = []
     for rule in bets:
         # Easy ways last: "before 7 or any other 4".
-        lost = [] if rule.stage == "one_roll" else sorted(_labels(rules, rule, LOSE), key=lambda said: said[0] == "a")
-        pushed += _labels(rules, rule, PUSH)
-        for won, pays in _wins(rules, rule):
+        lost = [] if rule.stage == "one_roll" else sorted(labels(rules, rule, LOSE), key=lambda said: said[0] == "a")
+        pushed += labels(rules, rule, PUSH)
+        for won, ratio in wins(rules, rule):
+            pays = _to(*ratio)
             for other_won, other_lost, other_pays in found:
                 if pays == other_pays and lost == other_lost:
                     other_won += won
@@ -152,7 +153,7 @@ def _collect(rules: RuleSet, bets: Sequence[BetRule]) -> tuple[list[tuple[str, s
     rule = bets[0]
     assert rule.by_count is not None
     win = rule.by_count[0]
-    wanted, lost = _labels(rules, rule, COLLECT), _labels(rules, rule, LOSE)
+    wanted, lost = labels(rules, rule, COLLECT), labels(rules, rule, LOSE)
     return [(f"each of {_joined(wanted, 'and')} before {_or(lost)}", _to(win.num, win.den))], []
 
 
@@ -196,53 +197,6 @@ def _terms(rule: BetRule) -> list[str]:
 
 def _rate(num: int, den: int) -> str:
     return f"{num * 100 // den} %" if num * 100 % den == 0 else per_cent((num, den))
-
-
-# What throws do, in words
-
-
-def _wins(rules: RuleSet, rule: BetRule) -> list[tuple[list[str], str]]:
-    """What a bet wins on, with what that pays, the least pay first."""
-    by_pay: dict[Fraction, tuple[list[str], str]] = {}
-    for label, code in _results(rules, rule):
-        outcome = rules.outcomes[code]
-        if outcome is not None and outcome.result == WIN:
-            ratio = Fraction(outcome.num, outcome.den)
-            by_pay.setdefault(ratio, ([], _to(outcome.num, outcome.den)))[0].append(label)
-    return [by_pay[ratio] for ratio in sorted(by_pay)]
-
-
-def _labels(rules: RuleSet, rule: BetRule, result: str) -> list[str]:
-    found = []
-    for label, code in _results(rules, rule):
-        outcome = rules.outcomes[code]
-        if outcome is not None and outcome.result == result:
-            found.append(label)
-    return found
-
-
-def _results(rules: RuleSet, rule: BetRule) -> list[tuple[str, int]]:
-    """Totals, or combinations where a total is not of one piece, each with its outcome's code."""
-    found = []
-    for total in range(2, 13):
-        pairs = [(low, total - low) for low in range(max(1, total - 6), total // 2 + 1)]
-        codes = [rule.codes[(low - 1) * 6 + high - 1] for low, high in pairs]
-        if len(set(codes)) == 1:
-            found.append((str(total), codes[0]))
-            continue
-        rest = [code for code in codes if _result(rules, code) == LOSE]
-        others = [code for code in codes if _result(rules, code) == WIN]
-        for (low, high), code in zip(pairs, codes, strict=True):
-            if code not in rest or len(rest) + len(others) < len(codes):
-                found.append((f"{low}-{high}", code))
-        if rest and len(rest) + len(others) == len(codes):
-            found.append((f"any other {total}", rest[0]))
-    return found
-
-
-def _result(rules: RuleSet, code: int) -> str | None:
-    outcome = rules.outcomes[code]
-    return None if outcome is None else outcome.result
 
 
 def _to(num: int, den: int) -> str:

@@ -145,9 +145,16 @@ def part_of(name: str, parts: Mapping[str, str]) -> Part:
     return _BY_NAME[parts.get(name, _DEFAULTS[kind_of(name)])]
 
 
+def parts_for(name: str) -> tuple[str, ...]:
+    """The parts that may serve as the signal `name`, the one that is taken by default first."""
+    default = _DEFAULTS[kind_of(name)]
+    fit = [part.name for part in PARTS if kind_of(name) in part.kinds and part.pulled_up_mv <= PIN_MV]
+    return (default, *(part for part in fit if part != default))
+
+
 def check_part(name: str, part: str) -> None:
     """Raises ValueError: `part` is none, or cannot serve as the signal `name`."""
-    right = [each.name for each in PARTS if kind_of(name) in each.kinds and each.pulled_up_mv <= PIN_MV]
+    right = parts_for(name)
     if part not in _BY_NAME:
         near = get_close_matches(part, right, 1)
         remedy = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(right)}"

@@ -22,6 +22,8 @@ from sqlalchemy.exc import DBAPIError
 from device.checkpoint import is_checkpoint_due, sign
 from device.dice_control.dice_rules import load
 from device.event import GENESIS_HASH, Event, Stamp, seal
+from device.journal_base import Base
+from device.journal_verification import ADOPTED
 from device.origin import Origin
 from device.session import Entry, Session
 from device.table_key import TableKey
@@ -29,6 +31,7 @@ from device.table_terms import TableTerms
 from device.uplink_protocol import PACK_EVENTS_MAX
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
+from provisioning.central import archive_schema as schema
 from provisioning.central.archive_database import postgresql_engine, sqlite_engine
 from provisioning.central.archive_schema import metadata
 from provisioning.central_server import STREAM
@@ -160,6 +163,13 @@ class ArchiveDatabase:
         except (DBAPIError, OSError):
             return 0
 
+    def ends(self) -> dict[str, int]:
+        """The last event of each table that is there; none while the database is not, or away."""
+        try:
+            return {row["table_name"]: row["last_seq"] for row in self.rows(schema.tables)}
+        except (DBAPIError, OSError):
+            return {}
+
     def save(self) -> None:
         """Take a copy."""
         if self.server is None:
@@ -178,6 +188,18 @@ class ArchiveDatabase:
         else:
             self.server.run(f"DROP DATABASE {self.name} WITH (FORCE)")
             self.server.run(f"ALTER DATABASE {self.name}_saved RENAME TO {self.name}")
+
+
+def check_whole(database: ArchiveDatabase, history: "History") -> None:
+    """The archive has every event of the history once, as it was sealed and verified, and has nothing against it."""
+    same = {"site": history.site, "table_name": history.table}
+    rows = [row for row in database.rows(schema.events) if row | same == row]
+    assert [(row["seq"], row["type"], row["hash"]) for row in rows] == [
+        (event.seq, event.type, event.hash) for event in history.events
+    ]
+    (table,) = [row for row in database.rows(schema.tables) if row | same == row]
+    signed = max((event.data["seq"] for event in history.events if event.type == "checkpoint"), default=0)
+    assert (table["last_seq"], table["signed_seq"], table["alarm"]) == (len(history.events), signed, None)
 
 
 def tables_but_own(database: ArchiveDatabase) -> dict[str, list[dict[str, Any]]]:
@@ -270,6 +292,8 @@ class History:
     site: str = SITE
     events: list[Event] = field(default_factory=list)
     session: Session = field(default_factory=Session)
+    # By the table's clock.
+    day: str = "2026-11-29"
 
     def __post_init__(self) -> None:
         self._since_checkpoint = 0
@@ -299,9 +323,21 @@ class History:
 
     def _seal(self, kind: str, data: dict[str, Any]) -> None:
         seq = len(self.events) + 1
-        wall = f"2026-11-29T{seq // 3600 % 24:02}:{seq // 60 % 60:02}:{seq % 60:02}.250Z"
+        wall = f"{self.day}T{seq // 3600 % 24:02}:{seq // 60 % 60:02}:{seq % 60:02}.250Z"
         stamp = Stamp("boot-1", seq * 10**9, wall, "synced")
         self.events.append(seal(self.table, seq, stamp, kind, data, self.last_hash))
+
+    def adopt(self, heir: TableKey) -> int:
+        """A unit with this key takes the table over, and starts; the seq of the taking over."""
+        said = {
+            "through": len(self.events), "hash": self.last_hash, "former_key": self.key.public, "key": heir.public
+        }  # fmt: skip
+        self._seal(ADOPTED, said)
+        first = len(self.events)
+        self.session.replay(first, ADOPTED, said)
+        self.key = heir
+        self.add(self.session.start("1.0.0", {"site": self.site}, key=heir.public, configuration_hash="0" * 64))
+        return first
 
     def open(self, rules: str = "us-vegas", minimum: int = 5, maximum: int = 5000) -> int:
         terms = TableTerms(rule_sets.load(rules), {}, 1, minimum, maximum)
@@ -364,6 +400,34 @@ class History:
     def payloads(self, size: int = PACK_EVENTS_MAX, first: int = 1) -> list[bytes]:
         """All events from `first` on, packed."""
         return [self.payload(at, at + size - 1) for at in range(first, len(self.events) + 1, size)]
+
+
+class PlayedJournal:
+    """A history as the journal of a unit under test, played on as events are wanted."""
+
+    def __init__(self, table: str, key: TableKey, *, site: str = SITE, seed: int = 1, events: int = 0) -> None:
+        self.history = History(table=table, key=key, site=site)
+        self.base: Base | None = None
+        self._chance = random.Random(seed)
+        self.append(events)
+
+    @property
+    def lines(self) -> list[str]:
+        return [event.line() for event in self.history.events]
+
+    def append(self, count: int = 1) -> None:
+        """Play until there are so many more events, or a few more than that."""
+        wanted = self.last_seq() + count
+        while self.last_seq() < wanted:
+            self.history.play(self._chance, 1)
+
+    def read(self, first: int, limit: int) -> list[str]:
+        """Return up to `limit` lines from event `first` on."""
+        return [event.line() for event in self.history.events[first - 1 : first - 1 + limit]]
+
+    def last_seq(self) -> int:
+        """Return the number of the last event."""
+        return len(self.history.events)
 
 
 _BETS = (

@@ -1,24 +1,31 @@
 """Central servers as a casino would run them: certificates, a list of tables, generated files, real processes."""
 
 import asyncio
+import contextlib
 import json
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from device.nats_connection import NatsAccess, inbox_of
+import nats.errors
+
+from device.central_history import CentralUnreadable, read_history
+from device.nats_connection import NatsAccess, connected, inbox_of
+from device.nats_log import NatsSystem
 from device.table_key import TableKey, open_table_key
+from device.uplink_protocol import subject
 from provisioning.central.central_list import CentralList, Site, read_list
 from provisioning.central.server_files import server_files, write_files
 from provisioning.central.stream_setup import ensure_journal_stream, wanted_stream
-from provisioning.central_server import CentralServerError
+from provisioning.central_server import STREAM, CentralServerError
 from provisioning.die_with_parent import die_with_parent
+from tests.nats_rig import AnyJournal, UnitUnderTest, running_uplink
 
-READY_S = 20.0
+READY_S = 60.0
 SITE = "casino-1"
 TABLE = "craps-1"
 
@@ -50,6 +57,23 @@ class Authority:
         )  # fmt: skip
         return certificate, key
 
+    def issue_for_later(self, name: str, names: str = "IP:127.0.0.1") -> tuple[Path, Path]:
+        """As `issue`; it is valid from the year 2040 on, as all are to a clock that is many years behind."""
+        certificate, key = self.issue(name, names)
+        settings = self.folder / f"{name}.ca"
+        (self.folder / f"{name}.index").write_text("", encoding="ascii")
+        settings.write_text(
+            f"[ca]\ndefault_ca=it\n[it]\ndatabase={self.folder}/{name}.index\nnew_certs_dir={self.folder}\n"
+            "rand_serial=yes\ndefault_md=sha256\npolicy=any\n[any]\ncommonName=supplied\n",
+            encoding="ascii",
+        )
+        _openssl(
+            "ca", "-batch", "-config", settings, "-in", self.folder / f"{name}.csr", "-cert", self.ca,
+            "-keyfile", self._key, "-startdate", "20400101000000Z", "-enddate", "20410101000000Z",
+            "-extfile", self.folder / f"{name}.ext", "-out", certificate, "-notext",
+        )  # fmt: skip
+        return certificate, key
+
 
 def _openssl(*arguments: str | Path) -> None:
     subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
@@ -78,6 +102,12 @@ class ServerProcess:
         self.configuration = configuration
         self.port = port
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        assert self._process is not None
+        return self._process.pid
 
     def start(self) -> None:
         """Start, without waiting: the servers of a cluster wait for each other."""
@@ -226,3 +256,67 @@ async def set_up_when_ready(central: Central, site: str = SITE) -> None:
                 await asyncio.sleep(0.1)
             else:
                 return
+
+
+def system_of(
+    central: Central,
+    table: str = TABLE,
+    site: str = SITE,
+    *,
+    port: int | None = None,
+    ca: Path | None = None,
+    key: TableKey | None = None,
+) -> NatsSystem:
+    """As the table has it configured; `port` may be a proxy's."""
+    urls = central.urls(site) if port is None else [f"tls://127.0.0.1:{port}"]
+    return NatsSystem(urls, site, table, ca=ca or central.authority.ca, key=key or central.key(f"{site}.{table}"))
+
+
+@contextlib.asynccontextmanager
+async def unit(
+    system: NatsSystem, journal: AnyJournal, folder: Path, table: str = TABLE
+) -> AsyncIterator[UnitUnderTest]:
+    """The uplink of a table, with its delivery record in `folder`."""
+    folder.mkdir(exist_ok=True)
+    async with running_uplink("", journal, folder, table, system=system) as running:
+        yield running
+
+
+async def history(central: Central, site: str, table: str) -> list[str]:
+    """All events of a table at the hub, as a central reader reads them; a cluster that is not ready is asked again."""
+    async with asyncio.timeout(60):
+        while True:
+            lines: list[str] = []
+            try:
+                await read_history(
+                    central.access("archive"),
+                    STREAM,
+                    subject(site, table),
+                    lambda payload, _, lines=lines: lines.extend(payload.decode().split("\n")),  # type: ignore[misc]
+                )
+            except CentralUnreadable:
+                await asyncio.sleep(0.1)
+            else:
+                return lines
+
+
+async def line_is_up(central: Central, leaf: str) -> None:
+    """Wait until what the hub asks a leaf site's server gets there; only the stream's own questions are answered."""
+    async with connected(central.access("admin"), "test") as client, asyncio.timeout(60):
+        while True:
+            try:
+                await client.request(f"$JS.{leaf}.API.INFO", b"")
+            except nats.errors.NoRespondersError:
+                await asyncio.sleep(0.05)
+            except nats.errors.TimeoutError:
+                return
+
+
+async def look_for_sites(central: Central, leaf: str) -> None:
+    """Have the hub look for its leaf sites at once, which it does by itself some 20 to 40 s after it lost one."""
+    await line_is_up(central, leaf)
+    wanted = wanted_stream(central.listed, None)
+    async with connected(central.access("admin"), "test") as client:
+        manager = client.jetstream()
+        await manager.update_stream(wanted.evolve(sources=[]))
+        await manager.update_stream(wanted)

@@ -19,9 +19,13 @@ from pathlib import Path
 import nats
 import nats.errors
 import nkeys
+import pytest
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
+import device.https_log
+import device.nats_connection
+import device.nats_log
 from device.delivery_record import DeliveryRecord
 from device.https_log import HttpsSystem
 from device.nats_log import NatsSystem
@@ -306,6 +310,14 @@ class FaultyLink(FailingLink):
                 self.sent_bytes += 0 if is_answer else len(data)
         if writer not in self._frozen:
             writer.close()
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an answer be waited for no longer than half a second, and an idle link be looked at as often."""
+    for module in (device.https_log, device.nats_log, device.nats_connection):
+        monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(device.https_log, "PROBE_S", 0.5)
+    monkeypatch.setattr(device.nats_connection, "PING_INTERVAL_S", 0.25)
 
 
 @contextlib.asynccontextmanager

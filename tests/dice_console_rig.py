@@ -32,7 +32,10 @@ def consoles(chromium: Browser, folder: Path) -> Iterator[Start]:
 
         def begin(rules: str, *, dice: int = 6, explain_ms: int = PATIENT_MS) -> tuple[Page, TerminalProcess]:
             file = folder / "table.toml"
-            file.write_text(f'[table]\nrules = "{rules}"\n[alerts]\nexplain_ms = {explain_ms}\n', encoding="utf-8")
+            file.write_text(
+                f'[table]\nrules = "{rules}"\n[console]\nlanguage = "en"\n[alerts]\nexplain_ms = {explain_ms}\n',
+                encoding="utf-8",
+            )
             process = opened.enter_context(TerminalProcess(folder / "data", configuration=file))
             for slot in range(dice + 1, 7):
                 process.hand(slot=slot, occupied=False)

@@ -8,7 +8,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import nats
 from nats.js import JetStreamContext
@@ -17,10 +17,10 @@ from nats.js.errors import NotFoundError
 from device.delivery_record import DeliveryRecord
 from device.journal_base import Base
 from device.nats_log import NatsSystem
-from device.uplink import Uplink, UplinkStatus
+from device.uplink import CentralSystem, Uplink, UplinkStatus
 from provisioning.central_server import STREAM
 
-WAIT_S = 10.0
+WAIT_S = 60.0
 
 
 async def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
@@ -61,6 +61,21 @@ async def read_messages(url: str, site: str, table: str) -> list[list[str]]:
 async def read_log(url: str, site: str, table: str) -> list[str]:
     """Return all event lines of a table's journal in the stream, in order."""
     return [line for message in await read_messages(url, site, table) for line in message]
+
+
+class AnyJournal(Protocol):
+    """What an uplink reads, in memory."""
+
+    base: Base | None
+
+    def append(self, count: int = 1) -> None:
+        """Add events."""
+
+    def read(self, first: int, limit: int) -> list[str]:
+        """Return up to `limit` lines from event `first` on."""
+
+    def last_seq(self) -> int:
+        """Return the number of the last event."""
 
 
 class FakeJournal:
@@ -144,13 +159,13 @@ class UnitUnderTest:
 @contextlib.asynccontextmanager
 async def running_uplink(
     url: str,
-    journal: FakeJournal,
+    journal: AnyJournal,
     folder: Path,
     table: str,
     *,
     on_change: Callable[[UplinkStatus], None] | None = None,
     read_events: Callable[[int, int], list[str]] | None = None,
-    system: NatsSystem | None = None,
+    system: CentralSystem | None = None,
 ) -> AsyncIterator[UnitUnderTest]:
     """Run the uplink of table `table` at site "test", or with `system`; `folder` keeps its delivery record."""
     record = DeliveryRecord(folder / "delivery.db")
@@ -182,12 +197,13 @@ async def running_uplink(
 
 
 class FailingLink:
-    """A TCP proxy before a server, which can swallow the server's answers and cut every connection."""
+    """A TCP proxy before a server, which can swallow the server's answers, cut every connection and take none."""
 
     def __init__(self, server_port: int) -> None:
         self._server_port = server_port
         self._writers: set[asyncio.StreamWriter] = set()
         self.swallows_answers = False
+        self.refuses = False
         self.url = ""
 
     @contextlib.asynccontextmanager
@@ -207,6 +223,9 @@ class FailingLink:
             writer.transport.abort()
 
     async def _serve(self, client_reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        if self.refuses:
+            client.transport.abort()
+            return
         server_reader, server = await asyncio.open_connection("127.0.0.1", self._server_port)
         ends = {client, server}
         self._writers |= ends

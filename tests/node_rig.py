@@ -16,7 +16,7 @@ from drivers.node_link import LinkEvent, NodeLink, NodeUp, Report, ReportsDroppe
 from drivers.virtual_node import micropython_path
 
 ROOT = Path(__file__).resolve().parent.parent
-DEADLINE_SECONDS = 15.0
+DEADLINE_SECONDS = 60.0
 INPUTS = ((2, 2), (3, 2), (4, 4))
 OUTPUTS = (8, 9)
 CRC = codec.configuration_crc(bytes((3, 2, 2, 3, 2, 4, 4, 8, 9)))

@@ -1,12 +1,15 @@
 """Takes the README's pictures of a hand in play: `python -m tests.screenshots`, from the root of the repository."""
 
+import random
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
+from tests.archive_rig import CONSOLE
 from tests.browser_rig import browser, touch_page
-from tests.terminal_rig import TerminalProcess, boxman
+from tests.pit_rig import Pit, SlowHistory, Tables, central_server
+from tests.terminal_rig import TerminalProcess, boxman, wait_for
 
 PICTURES = Path(__file__).parent.parent / "provisioning" / "pictures"
 SCALE = 2
@@ -24,6 +27,14 @@ ON_THE_POINT = [
     ("14", "field", 10, None),
     ("14", "any_craps", 2, None),
 ]
+
+# The pit's floor: how many tables each casino has, which are in alarm, which is seen to, and which is not heard.
+SITES = {"casino-1": 8, "casino-2": 6}
+ALERTS = {
+    2: ("reserve_left_open", "The dice reserve has been open for a minute. Close it, or say why it is open."),
+    6: ("puck_differs", "The puck is on 8, but the point is 6. Move the puck."),
+}
+SEEN, SILENT = 6, 9
 
 
 def play(table: TerminalProcess) -> None:
@@ -47,6 +58,63 @@ def play(table: TerminalProcess) -> None:
     )
 
 
+def floor() -> list[SlowHistory]:
+    """A floor of two casinos: tables in play with the dice that they use, two with alerts, some closed."""
+    chance = random.Random(7)
+    tables = [
+        SlowHistory(f"craps-{number}", site=site) for site, last in SITES.items() for number in range(1, last + 1)
+    ]
+    for number, table in enumerate(tables):
+        if number % 6 == 5:
+            continue
+        table.open(minimum=5 * (1 + number % 3))
+        table.dice("on_duty", boxman="Ana", witness="Luis")
+        table.dice("receive", set=f"A-{number + 11}", dice=5, maker="Bold", colour="red")
+        table.dice("place", set=f"A-{number + 11}")
+        table.dice("change", set=f"A-{number + 11}", taken=["1", "2"])
+        shooter = str(chance.randint(1, 14))
+        for _ in range(30):
+            if table.session.point is None:
+                table.do({"bet": {"player": shooter, "kind": "pass_line", "amount": 15}})
+                table.do({"shooter": shooter})
+            table.do({"roll": [chance.randint(1, 6), chance.randint(1, 6)]})
+        for alert, known in list(table.session.alerts.items()):
+            table.add(table.session.acknowledge_alert(alert, known["seq"], "Eva Ruiz", CONSOLE))
+    for number, (alert, text) in ALERTS.items():
+        tables[number].add(tables[number].session.raise_alert(alert, text, {}, latched=False))
+    return tables
+
+
+def take_pit_picture(chromium: Browser, folder: Path) -> None:
+    """The pit's page, with a table that was not heard for a minute and an alert that was seen."""
+    tables = floor()
+    with central_server(folder / "nats") as server:
+        sender = Tables(server.url, folder / "archive.db")
+        sender.archived(*tables)
+        pit = Pit(folder, server.url)
+        pit.start()
+        wait_for(lambda: pit.answers() and not pit.told()["warnings"], "the page's sources have answered")
+        sender.present(*tables)
+        pit.shows(tables[SILENT], live=True)
+        pit.clock.ahead_s += 60
+        sender.present(*(table for number, table in enumerate(tables) if number != SILENT))
+        pit.shows(tables[SILENT], state="silent")
+        with touch_page(chromium, scale=SCALE) as page:
+            page.set_viewport_size({"width": 1280, "height": 720})
+            page.goto(pit.address)
+            page.get_by_test_id(f"table-casino-1/{tables[SEEN].table}").click()
+            page.get_by_test_id("see-puck_differs").click()
+            page.get_by_test_id("see-name").fill("Marta Gil")
+            page.get_by_test_id("see-done").click()
+            expect(page.get_by_test_id("alert-puck_differs")).to_contain_text("Marta Gil")
+            page.get_by_test_id("detail-close").click()
+            sender.present(*(table for number, table in enumerate(tables) if number != SILENT))
+            pit.shows(tables[SEEN], state="seen")
+            page.screenshot(path=PICTURES / "pit.png")
+        sender.close()
+        pit.close()
+
+
 def main() -> None:
     """Play the hand and take the pictures."""
     PICTURES.mkdir(exist_ok=True)
@@ -68,6 +136,7 @@ def main() -> None:
             with touch_page(chromium, scale=SCALE) as page:
                 page.goto(drawing.as_uri())
                 page.screenshot(path=PICTURES / "wiring.png")
+            take_pit_picture(chromium, Path(folder))
 
 
 if __name__ == "__main__":

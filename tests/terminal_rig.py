@@ -18,7 +18,7 @@ from device.data_folder import JOURNAL_FILE_NAME
 from device.journal import JournalReader
 
 START_S = 30.0
-WAIT_S = 20.0
+WAIT_S = 60.0
 BOXMAN = Path(sys.executable).with_name("boxman")
 
 
@@ -66,7 +66,7 @@ class TerminalProcess:
         # All that the last run printed, known when it has ended.
         self.output = ""
         self._ids = itertools.count(1)
-        self.client = httpx.Client(base_url=self.address, timeout=10)
+        self.client = httpx.Client(base_url=self.address, timeout=60)
 
     def __enter__(self) -> Self:
         self.start()

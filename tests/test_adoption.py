@@ -9,9 +9,9 @@ import pytest
 
 from device.event import parse
 from device.table_key import KEY_FILE_NAME
-from tests.central_rig import SITE, TABLE, Central, set_up_when_ready
-from tests.terminal_rig import TerminalProcess, boxman, lines_in
-from tests.test_central_identity import history
+from provisioning.command_line import main
+from tests.central_rig import SITE, TABLE, Central, history, set_up_when_ready
+from tests.terminal_rig import TerminalProcess, lines_in
 
 
 @pytest.fixture
@@ -21,6 +21,25 @@ def central(tmp_path: Path) -> Iterator[Central]:
         made.start()
         asyncio.run(set_up_when_ready(made))
         yield made
+
+
+class Boxman:
+    """The command, in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
+        """Exit status, output and complaints."""
+        self._capsys.readouterr()
+        status = main([*map(str, arguments)])
+        said = self._capsys.readouterr()
+        return status, said.out, said.err
+
+
+@pytest.fixture
+def boxman(capsys: pytest.CaptureFixture[str]) -> Boxman:
+    return Boxman(capsys)
 
 
 def configuration(central: Central, folder: Path) -> Path:
@@ -33,9 +52,9 @@ def configuration(central: Central, folder: Path) -> Path:
     return path
 
 
-def registered(central: Central, data: Path) -> str:
+def registered(boxman: Boxman, central: Central, data: Path) -> str:
     """Put the key of the unit in `data` into the list, in the place of the one before."""
-    public = boxman("table", "key", "--data", data).stdout.strip()
+    public = boxman("table", "key", "--data", data)[1].strip()
     shutil.copy(data / KEY_FILE_NAME, central.keys / f"{SITE}.{TABLE}.key")
     central.write()
     central.servers["hub-1"].stop()
@@ -52,17 +71,19 @@ def played(data: Path, path: Path) -> None:
         terminal.terminate()
 
 
-def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(central: Central, tmp_path: Path) -> None:
+def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(
+    boxman: Boxman, central: Central, tmp_path: Path
+) -> None:
     path = configuration(central, tmp_path)
     old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
-    former = registered(central, old)
+    former = registered(boxman, central, old)
     played(old, path)
     before = asyncio.run(history(central, SITE, TABLE))
 
-    heir = registered(central, new)
-    done = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[0] == f"table {TABLE} of {SITE}: this unit goes on after event {len(before)}"
+    heir = registered(boxman, central, new)
+    status, said, complaint = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
+    assert (status, complaint) == (0, "")
+    assert said.splitlines()[0] == f"table {TABLE} of {SITE}: this unit goes on after event {len(before)}"
     lines = lines_in(new)
     assert lines[:-1] == before
     last = parse(lines[-1])
@@ -70,16 +91,16 @@ def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(centr
         "adopted",
         {"through": len(before), "hash": parse(before[-1]).hash, "former_key": former, "key": heir},
     )
-    verified = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
-    assert (verified.returncode, verified.stderr) == (0, "")
+    status, _, complaint = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
+    assert (status, complaint) == (0, "")
 
     played(new, path)
     after = asyncio.run(history(central, SITE, TABLE))
     assert after[: len(lines)] == lines
     [start] = [parse(line) for line in after[len(lines) :] if parse(line).type == "started"]
     assert (start.seq, start.data["key"], start.data["key_changed"]) == (len(lines) + 1, heir, True)
-    verified = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
-    assert (verified.returncode, verified.stderr) == (0, "")
+    status, _, complaint = boxman("journal", "verify", "--data", new, "--central", path, "--key", reader)
+    assert (status, complaint) == (0, "")
 
     # It may come back with its key, or with the new unit's, as a copied card has it.
     with TerminalProcess(old, configuration=path) as terminal:
@@ -93,16 +114,16 @@ def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(centr
     assert asyncio.run(history(central, SITE, TABLE))[: len(after)] == after
 
 
-def test_what_cannot_be_taken_over_leaves_no_journal(central: Central, tmp_path: Path) -> None:
+def test_what_cannot_be_taken_over_leaves_no_journal(boxman: Boxman, central: Central, tmp_path: Path) -> None:
     path = configuration(central, tmp_path)
     old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
-    registered(central, old)
+    registered(boxman, central, old)
 
     def refused(data: Path, key: Path | None) -> str:
-        done = boxman("table", "adopt", "--config", path, "--data", data, *(("--key", key) if key else ()))
-        assert (done.returncode, done.stdout) == (1, "")
-        assert len(done.stderr.splitlines()) == 1
-        return done.stderr
+        arguments = ("table", "adopt", "--config", path, "--data", data, *(("--key", key) if key else ()))
+        status, said, complaint = boxman(*arguments)
+        assert (status, said, len(complaint.splitlines())) == (1, "", 1)
+        return complaint
 
     assert "holds nothing under craps.casino-1.craps-1.journal" in refused(new, reader)
     played(old, path)
@@ -115,10 +136,10 @@ def test_what_cannot_be_taken_over_leaves_no_journal(central: Central, tmp_path:
     assert not (new / "journal.db").exists()
 
 
-def test_a_log_that_was_changed_is_not_taken_over(central: Central, tmp_path: Path) -> None:
+def test_a_log_that_was_changed_is_not_taken_over(boxman: Boxman, central: Central, tmp_path: Path) -> None:
     path = configuration(central, tmp_path)
     old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
-    registered(central, old)
+    registered(boxman, central, old)
     played(old, path)
     lines = lines_in(old)
 
@@ -133,7 +154,7 @@ def test_a_log_that_was_changed_is_not_taken_over(central: Central, tmp_path: Pa
             await jetstream.publish(f"craps.{SITE}.{TABLE}.journal", "\n".join([*lines[:-2], lines[-1]]).encode())
 
     asyncio.run(rewrite())
-    done = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"event {len(lines) - 1} of the central log: does not follow the one before" in done.stderr
+    status, said, complaint = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
+    assert (status, said) == (1, "")
+    assert f"event {len(lines) - 1} of the central log: does not follow the one before" in complaint
     assert not (new / "journal.db").exists()

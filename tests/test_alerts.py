@@ -21,6 +21,7 @@ from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 
 BUTTONS = Origin("header:bet_status")
+RESERVE = Origin("header:reserve")
 CONSOLE = Origin("console")
 OFF: tuple[str, int | str | None, str | None] = ("in_place", "off", "off")
 LIFTED: tuple[str, int | str | None, str | None] = ("lifted", None, None)
@@ -223,6 +224,33 @@ def test_a_button_for_a_box_without_bets_asks_for_the_bet() -> None:
     )
     table.bet("buy", 4)
     assert table.after(100) == ["-box_without_bets"]
+
+
+def test_a_button_for_another_box_without_bets_has_a_grace_time_of_its_own() -> None:
+    table = Table()
+    table.button("buy", 4)
+    assert table.after(5_100) == ["+box_without_bets"]
+    table.button("buy", 5)
+    assert table.after(100) == ["-box_without_bets"], "it told of box 4"
+    assert table.after(4_800) == []
+    assert table.after(200) == ["+box_without_bets"]
+    assert table.session.alerts["box_without_bets"]["detail"] == {"status": "buy", "box": 5}
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_reserve_that_was_shut_and_opened_between_two_looks_has_its_time_anew(restarts: bool) -> None:
+    table = Table()
+    table.keep(table.session.reserve_seen(True, False, RESERVE))
+    assert table.after(60_200) == ["+reserve_left_open"]
+    if restarts:
+        table.watch = AlertWatch(GraceTimes(), ReserveTimes(), dice_rules.load("us-vegas"), Wiring())
+    table.keep(table.session.reserve_seen(False, False, RESERVE))
+    table.keep(table.session.reserve_seen(True, False, RESERVE))
+    opening = table.session.seq
+    assert table.after(100) == ["-reserve_left_open"]
+    assert "+reserve_left_open" not in table.after(59_000)
+    assert "+reserve_left_open" in table.after(1_200)
+    assert table.session.alerts["reserve_left_open"]["detail"]["opening"] == opening
 
 
 @pytest.mark.parametrize("status", ["buy", "lay"])

@@ -4,6 +4,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,31 @@ def test_a_game_is_found_as_rolls_and_settlements(database: ArchiveDatabase) -> 
         assert tuple(totals) == (SITE, "craps-1", 1, 10, 10, 0, 0)
         assert connection.execute(text("SELECT seq FROM rolls_in_force ORDER BY seq")).scalars().all() == [4, 8, 11]
         assert connection.execute(text("SELECT COUNT(*) FROM settlements_in_force")).scalar_one() == 3
+
+
+def test_every_result_that_the_rules_know_is_found(database: ArchiveDatabase) -> None:
+    history = History()
+    history.open()
+    history.do({"bet": {"player": "1", "kind": "dont_pass", "amount": 10}})  # 3
+    history.do({"bet": {"player": "2", "kind": "pass_line", "amount": 10}})  # 4
+    history.do({"roll": [6, 6]})  # 5: nobody wins the don't pass on the barred twelve
+    history.do({"bet": {"player": "2", "kind": "pass_line", "amount": 10}})  # 6
+    history.do({"roll": [2, 2]})  # 7: the point is 4
+    history.do({"bet": {"player": "2", "kind": "come", "amount": 10}})  # 8
+    history.do({"roll": [2, 3]})  # 9: the come bet travels to 5
+    history.do({"roll": [1, 3]})  # 10: the point is made
+    with hand(database) as given:
+        assert given.give(history, *history.payloads()) is Taken.HERE
+    names = ("seq", "kind", "result", "amount", "paid", "returned", "moved_to")
+    assert sorted(picked(database.rows(schema.settlements), *names), key=str) == sorted(
+        [
+            (5, "dont_pass", "push", 10, 0, 10, None),
+            (5, "pass_line", "lose", 10, 0, 0, None),
+            (9, "come", "move", 10, 0, 0, 5),
+            (10, "pass_line", "win", 10, 10, 10, None),
+        ],
+        key=str,
+    )
 
 
 def test_every_event_is_found_as_it_was_sealed(database: ArchiveDatabase) -> None:
@@ -329,7 +355,7 @@ def test_what_is_bad_puts_its_table_in_alarm_and_no_other(database: ArchiveDatab
 
 
 def test_only_listed_tables_come_in_each_under_its_key(database: ArchiveDatabase) -> None:
-    keys = {(SITE, "craps-1"): frozenset({KEY.public}), (SITE, "craps-2"): frozenset({KEY.public})}
+    keys = {(SITE, "craps-1"): (KEY.public,), (SITE, "craps-2"): (KEY.public,)}
     with hand(database, keys) as given:
         good, other, unlisted = History(), History(table="craps-2", key=OTHER_KEY), History(table="craps-3")
         assert given.give(good, good.payload(1, 1)) is Taken.HERE
@@ -341,6 +367,37 @@ def test_only_listed_tables_come_in_each_under_its_key(database: ArchiveDatabase
     found = picked(database.rows(schema.alarms), "site", "table_name", "kind")
     assert found[:3] == [(SITE, "craps-2", "key"), (SITE, "craps-3", "key"), (SITE, "craps-4", "foreign")]
     assert found[3] == ("a b", "c", "foreign")
+
+
+@pytest.mark.parametrize(
+    ("listed", "raises_at", "why"),
+    [
+        ((KEY.public, OTHER_KEY.public), None, ""),
+        ((OTHER_KEY.public,), 1, f"names the key '{KEY.public}', which is not listed as the table's"),
+        ((KEY.public,), 5, f"names the key '{OTHER_KEY.public}', which is not listed as the table's"),
+        ((OTHER_KEY.public, KEY.public), 5, f"of a former unit, which {KEY.public} has replaced"),
+        (None, 5, f"changes the key from {KEY.public} to '{OTHER_KEY.public}', which only a list of tables"),
+    ],
+)
+def test_a_new_unit_goes_on_only_where_the_list_has_its_key_behind_the_former_ones(
+    tmp_path: Path, listed: tuple[str, ...] | None, raises_at: int | None, why: str
+) -> None:
+    history = History()
+    history.add(history.session.stop())  # 2, and its checkpoint 3
+    history.add(history.session.start("1.0.0", {"site": SITE}, key=KEY.public, configuration_hash="0" * 64))  # 4
+    assert history.adopt(OTHER_KEY) == 5
+    history.checkpoint()
+    database = ArchiveDatabase(tmp_path, None, "")
+    with hand(database, {(SITE, "craps-1"): listed} if listed is not None else None) as given:
+        for payload in history.payloads(1):
+            given.give(history, payload)
+    (table,) = database.rows(schema.tables)
+    found = picked(database.rows(schema.alarms), "kind", "seq", "reason")
+    if raises_at is None:
+        assert (table["key"], table["last_seq"], found) == (OTHER_KEY.public, len(history.events), [])
+    else:
+        assert table["last_seq"] == raises_at - 1
+        assert found[0][:2] == ("key", raises_at) and why in found[0][2]
 
 
 def test_a_hole_is_not_believed_before_the_table_was_read_alone(database: ArchiveDatabase) -> None:
@@ -357,6 +414,30 @@ def test_a_hole_is_not_believed_before_the_table_was_read_alone(database: Archiv
         assert given.give(history, history.payload(8, 8)) is Taken.HERE
     assert database.rows(schema.alarms) == []
     assert [row["seq"] for row in database.rows(schema.events)] == list(range(1, 9))
+
+
+def test_what_comes_together_is_taken_as_if_it_came_alone(database: ArchiveDatabase) -> None:
+    chance = random.Random(9)
+    histories = [History(table=f"craps-{number}").play(chance, 150) for number in range(4)]
+    messages = [
+        LogMessage(0, f"craps.{SITE}.{history.table}.journal", payload, HEARD)
+        for payloads in zip(*(history.payloads(7)[:9] for history in histories), strict=True)
+        for history, payload in zip(histories, payloads, strict=True)
+    ]
+    # One table's fifth message is none: it is in alarm, what was good is kept, and the rest waits.
+    messages[4 * 4 + 1] = replace(messages[4 * 4 + 1], payload=b"hello")
+    messages = [replace(message, sequence=number) for number, message in enumerate(messages, start=1)]
+    with hand(database) as given:
+        taken = [what for at in range(0, 36, 10) for what in given.archive.take_next(messages[at : at + 10])]
+        assert given.archive.position == 36
+    with hand(database) as again:
+        assert (again.archive.position, again.archive.position_hash) == (36, messages[-1].hash)
+    assert [number for number, what in enumerate(taken) if what is not Taken.HERE] == [17, 21, 25, 29, 33]
+    assert (taken[17], taken[21]) == (Taken.ALARM, Taken.WAITS)
+    assert {row["table_name"]: row["last_seq"] for row in database.rows(schema.tables)} == {
+        "craps-0": 63, "craps-1": 28, "craps-2": 63, "craps-3": 63
+    }  # fmt: skip
+    assert database.count(schema.events) == 63 * 3 + 28
 
 
 # Resolving

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from provisioning.central.central_list import BadList, read_list
+from provisioning.central.central_list import read_list
+from provisioning.central.toml_file import BadFile
 from provisioning.command_line import main
 from tests.central_rig import SITE, TABLE, Central, key_in
 
@@ -101,11 +102,15 @@ def test_one_server(tmp_path: Path, capsys: Capture) -> None:
         "users": [
             {
                 "nkey": central.key(f"{SITE}.{TABLE}").public,
-                "permissions": {"publish": {"allow": services}, "subscribe": {"allow": [f"_INBOX_{SITE}.{TABLE}.>"]}},
+                "permissions": {
+                    "publish": {"allow": [*services, f"craps.{SITE}.{TABLE}.presence"]},
+                    "subscribe": {"allow": [f"_INBOX_{SITE}.{TABLE}.>"]},
+                },
             }
         ],
         "imports": [{"service": {"account": "CENTRAL", "subject": service}} for service in services],
         "limits": {"max_connections": 4, "max_subscriptions": 10},
+        "exports": [{"stream": f"craps.{SITE}.{TABLE}.presence"}],
     }
 
 
@@ -119,7 +124,11 @@ def test_a_cluster_and_leaf_sites(tmp_path: Path, capsys: Capture) -> None:
     assert leaf["jetstream"]["domain"] == "casino-2"  # type: ignore[index]
     assert leaf["jetstream"]["sync_interval"] == "always"  # type: ignore[index]
     [line] = leaf["leafnodes"]["remotes"]  # type: ignore[index]
-    assert (line["deny_exports"], line["deny_imports"], len(line["urls"])) == (["craps.>"], ["craps.>"], 3)
+    assert (line["deny_exports"], line["deny_imports"], len(line["urls"])) == (
+        ["craps.*.*.journal"],
+        ["craps.*.*.journal"],
+        3,
+    )
     # Each server knows its own tables only.
     tables = [[name for name in said["accounts"] if name.startswith("table:")] for said in (hub, leaf)]  # type: ignore[attr-defined]
     assert tables == [[f"table:{SITE}.{TABLE}"], [f"table:casino-2.{TABLE}"]]
@@ -182,6 +191,11 @@ SECOND_TABLE = 'name = "craps-2"\n'
             "line 12, [[tables]] 1: site 'casino-1' is no [[sites]] of this list",
         ),
         ("{other}", "{table}", "line 16, [[tables]] 2: key is that of table craps-1 of casino-1 already"),
+        (
+            'key = "{other}"',
+            'key = "{other}"\nformer_keys = ["{table}"]',
+            "line 16, [[tables]] 2: former_keys holds that of table craps-1 of casino-1 already",
+        ),
         ("{reader}", "{admin}", "line 20, [[readers]] 1: key is that of the admin already"),
         (
             "{other}",
@@ -201,7 +215,7 @@ def test_a_list_that_is_not_sound(tmp_path: Path, capsys: Capture, old: str, new
     assert old in LIST
     path = tmp_path / "central.toml"
     path.write_text(LIST.replace(old, new, 1).format_map(keys), encoding="utf-8")
-    with pytest.raises(BadList) as bad:
+    with pytest.raises(BadFile) as bad:
         read_list(path)
     assert str(bad.value) == f"{path}: {words}"
     done = boxman(capsys, "config", "--tables", path, "--out", tmp_path / "out")
@@ -214,5 +228,5 @@ def test_two_servers_are_no_cluster(tmp_path: Path) -> None:
     text = sound_list(tmp_path)
     second = text[text.index("[[servers]]") : text.index("[[sites]]")].replace("hub-1", "hub-2")
     path.write_text(text + second, encoding="utf-8")
-    with pytest.raises(BadList, match="one \\[\\[servers\\]\\], or three for a cluster; there are 2"):
+    with pytest.raises(BadFile, match="one \\[\\[servers\\]\\], or three for a cluster; there are 2"):
         read_list(path)

@@ -25,6 +25,7 @@ from tests.conformance_rig import (
     HttpsCentral,
     NatsCentral,
     delivering,
+    hurry,
     link_to,
     running,
 )
@@ -134,14 +135,6 @@ def test_a_pack_that_is_cut_off_in_the_middle_leaves_nothing_behind(central: Any
         assert await central.log(TABLE) == journal.lines
 
     asyncio.run(scenario())
-
-
-def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an answer be waited for no longer than half a second, and an idle link be looked at as often."""
-    for module in (device.https_log, device.nats_log, device.nats_connection):
-        monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.5)
-    monkeypatch.setattr(device.https_log, "PROBE_S", 0.5)
-    monkeypatch.setattr(device.nats_connection, "PING_INTERVAL_S", 0.25)
 
 
 @pytest.mark.parametrize("events", [1, 0], ids=["with an event to deliver", "while idle"])

@@ -2,27 +2,25 @@
 
 import asyncio
 import contextlib
-import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import nats.errors
 import pytest
 from nats.js.api import AckPolicy, ConsumerConfig
 
-from device.central_history import read_history
+import device.nats_connection
 from device.nats_connection import NatsAccess, connected
 from device.nats_log import NatsSystem
-from device.table_key import TableKey
 from device.uplink_protocol import subject
 from provisioning.central_server import STREAM
-from tests.central_rig import SITE, TABLE, Authority, Central, set_up_when_ready
-from tests.nats_rig import FakeJournal, UnitUnderTest, running_uplink, wait_until
+from tests.central_rig import SITE, TABLE, Authority, Central, history, set_up_when_ready, system_of, unit
+from tests.conformance_rig import hurry
+from tests.nats_rig import FakeJournal, wait_until
 
 OTHER = "craps-2"
 OWN_SUBJECT = subject(SITE, TABLE)
 OTHER_SUBJECT = subject(SITE, OTHER)
-LEAF = "casino-2"
 
 
 @pytest.fixture(scope="module")
@@ -39,35 +37,6 @@ def central(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Central]:
 
         asyncio.run(write())
         yield made
-
-
-def system_of(
-    central: Central, table: str = TABLE, site: str = SITE, *, ca: Path | None = None, key: TableKey | None = None
-) -> NatsSystem:
-    return NatsSystem(
-        central.urls(site), site, table, ca=ca or central.authority.ca, key=key or central.key(f"{site}.{table}")
-    )
-
-
-@contextlib.asynccontextmanager
-async def unit(
-    system: NatsSystem, journal: FakeJournal, folder: Path, table: str = TABLE
-) -> AsyncIterator[UnitUnderTest]:
-    folder.mkdir(exist_ok=True)
-    async with running_uplink("", journal, folder, table, system=system) as running:
-        yield running
-
-
-async def history(central: Central, site: str, table: str) -> list[str]:
-    """All events of a table at the hub, as a central reader reads them."""
-    lines: list[str] = []
-    await read_history(
-        central.access("archive"),
-        STREAM,
-        subject(site, table),
-        lambda payload, _: lines.extend(payload.decode().split("\n")),
-    )
-    return lines
 
 
 def refused(system: NatsSystem, folder: Path, words: str) -> None:
@@ -115,20 +84,8 @@ def test_a_ca_that_vanished_is_said(central: Central, tmp_path: Path) -> None:
     refused(system_of(central, ca=gone), tmp_path, words)
 
 
-@pytest.mark.parametrize(
-    ("names", "days", "words"),
-    [
-        ("IP:127.0.0.1", -1, "it has expired, or this table's clock is ahead"),
-        ("DNS:other.example", 30, "it is of another server than the one in this table's configuration"),
-    ],
-)
-def test_a_certificate_that_does_not_do_is_said(tmp_path: Path, names: str, days: int, words: str) -> None:
-    with Central(tmp_path, names=names, days=days) as central:
-        central.start()
-        refused(system_of(central), tmp_path, f"the central server's certificate is refused: {words}")
-
-
-def test_another_tables_subject_is_refused(central: Central, tmp_path: Path) -> None:
+def test_another_tables_subject_is_refused(central: Central, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch)
     impostor = system_of(central, OTHER, key=central.key(f"{SITE}.{TABLE}"))
     refused(
         impostor,
@@ -136,6 +93,11 @@ def test_another_tables_subject_is_refused(central: Central, tmp_path: Path) -> 
         "the central server does not permit it: "
         f'publish to "$js.api.direct.get.{STREAM.lower()}.{OTHER_SUBJECT}"',
     )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device.nats_connection, "CLOSE_TIMEOUT_S", 0.1)
 
 
 async def violations(access: NatsAccess, *requests: tuple[str, str]) -> list[str]:
@@ -236,23 +198,6 @@ def test_nobody_listens_to_what_a_table_publishes_or_is_answered(central: Centra
     asyncio.run(scenario())
 
 
-def test_of_two_units_with_one_identity_the_second_is_fenced(central: Central, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        first, second = FakeJournal(OTHER, "a", events=3), FakeJournal(OTHER, "b", events=2)
-        async with (
-            unit(system_of(central, OTHER), first, tmp_path / "first", OTHER) as owner,
-            unit(system_of(central, OTHER), second, tmp_path / "second", OTHER) as other,
-        ):
-            await wait_until(lambda: "fenced" in (owner.status.state, other.status.state), "one is fenced")
-            held, journal = (owner, first) if other.status.state == "fenced" else (other, second)
-            journal.append()
-            held.uplink.notify()
-            await held.delivered(journal.last_seq())
-        assert await history(central, SITE, OTHER) == journal.lines
-
-    asyncio.run(scenario())
-
-
 def test_the_seed_is_nowhere_in_what_is_written_or_logged(
     central: Central, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -289,67 +234,3 @@ def test_a_cluster_of_three_takes_everything_once_while_a_node_is_killed(tmp_pat
     with Central(tmp_path, hub_servers=3) as central:
         central.start()
         asyncio.run(scenario(central))
-
-
-def test_a_leaf_site_collects_while_cut_from_its_hub_which_lost_its_tail_and_then_has_everything_once(
-    tmp_path: Path,
-) -> None:
-    store, saved = tmp_path / "store-hub-1", tmp_path / "saved"
-
-    async def scenario(central: Central) -> None:
-        await set_up_when_ready(central, LEAF)
-        await line_is_up(central)
-        await set_up_when_ready(central)
-        at_leaf, at_hub = FakeJournal(TABLE, "leaf", events=300), FakeJournal(TABLE, "hub", events=300)
-        async with (
-            unit(system_of(central, TABLE, LEAF), at_leaf, tmp_path / "leaf") as leaf,
-            unit(system_of(central), at_hub, tmp_path / "hub") as hub,
-        ):
-            await leaf.delivered(300)
-            await hub.delivered(300)
-            await at_centre(central, 300)
-            shutil.copytree(store, saved)
-            for running, journal in ((leaf, at_leaf), (hub, at_hub)):
-                journal.append(20)
-                running.uplink.notify()
-                await running.delivered(320)
-            await at_centre(central, 320)
-            central.servers["hub-1"].stop()
-            shutil.rmtree(store)
-            saved.rename(store)
-            await hub.is_in("offline")
-            for _ in range(3):
-                at_leaf.append(20)
-                leaf.uplink.notify()
-                await leaf.delivered(at_leaf.last_seq())
-            central.start("hub-1")
-            await hub.delivered(320)
-            # The hub asks a site again some 40 seconds after it found none.
-            await at_centre(central, 380, 90)
-            assert (leaf.alerts, [code for code, _ in hub.alerts]) == ([], ["log_lost_tail"])
-        assert await history(central, LEAF, TABLE) == at_leaf.lines
-        assert await history(central, SITE, TABLE) == at_hub.lines
-
-    with Central(tmp_path, leaf_sites=[LEAF], tables=[(SITE, TABLE), (LEAF, TABLE)]) as central:
-        central.start("hub-1")
-        central.start(LEAF)
-        asyncio.run(scenario(central))
-
-
-async def line_is_up(central: Central) -> None:
-    """Wait until what the hub asks the leaf site's server gets there; only the stream's own questions are answered."""
-    async with connected(central.access("admin"), "test") as client, asyncio.timeout(20):
-        while True:
-            try:
-                await client.request(f"$JS.{LEAF}.API.INFO", b"")
-            except nats.errors.NoRespondersError:
-                await asyncio.sleep(0.05)
-            except nats.errors.TimeoutError:
-                return
-
-
-async def at_centre(central: Central, events: int, within_s: float = 30) -> None:
-    """Wait until the hub has so many events of the leaf site's table."""
-    async with asyncio.timeout(within_s):
-        while len(await history(central, LEAF, TABLE)) < events:
-            await asyncio.sleep(0.1)

@@ -11,6 +11,7 @@ from device.dice_control.reserve_conditions import ReserveTimes
 from drivers.wiring import DEFAULT_PINS, GROUPS, Pin, Timing, Wiring
 from provisioning import configuration as configuration_module
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
+from provisioning.configuration_lines import key_lines
 
 LONG_TABLE = Path(configuration_module.__file__).parent / "examples" / "long_table.toml"
 PUCK = "\n".join(
@@ -41,7 +42,10 @@ def refusal(path: Path) -> str:
         ('[hardware]\nnode = "usb:"', "hardware.node must be usb: and the node's USB serial number, or the path"),
         ('[hardware]\nnode = "usb:e660 1"', "hardware.node must be usb: and the node's USB serial number, or the path"),
         ('[hardware]\nnode = "ttyACM0"', "such as /dev/ttyACM0"),
-        ('[table]\nrules = "house\\u0000.json"', "table.rules must be the name of a rule set"),
+        (
+            '[table]\nrules = "house\\u0000.json"',
+            "table.rules must be one of es-1979, es-md-2004, mo-2010, cl-scj, pe-1999, us-vegas, or a rule file that",
+        ),
         ('[console]\nhost = "a..b"', "console.host must be an address of this machine"),
         (f'[console]\nhost = "{"a" * 64}"', "console.host must be an address of this machine"),
         ("[table]\nmin = 50\nmax = 5", "table.unit, table.min, table.max: "),
@@ -56,7 +60,7 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path: Path, text: str, told: s
     path = tmp_path / "table.toml"
     path.write_text(text)
     line = refusal(path)
-    assert line.startswith(f"{path}: ")
+    assert line.startswith(f"{path}:")
     assert told in line
 
 
@@ -121,7 +125,8 @@ def test_a_wiring_that_cannot_be_is_told_with_all_that_is_in_conflict(
     path = tmp_path / "table.toml"
     path.write_text(f"[wiring]\n{text}\n")
     line = refusal(path)
-    assert line.startswith(f"{path}: wiring")
+    # Wherever two lines contradict each other, the later one is named.
+    assert line.startswith(f"{path}:{1 + len(text.splitlines())}: wiring")
     for part in told:
         assert part in line
 
@@ -138,7 +143,80 @@ def test_a_wiring_that_cannot_be_is_told_with_all_that_is_in_conflict(
 def test_a_time_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "table.toml"
     path.write_text(f"[timing]\n{text}\n")
-    assert refusal(path) == f"{path}: {told}"
+    assert refusal(path) == f"{path}:2: {told}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ('# One.\n\n[table]\nname = "a"\nnmae = "b"\n', 5, "table.nmae is no key, did you mean name?"),
+        ("\n[tabel]\n", 2, "[tabel] is no section, did you mean [table]?"),
+        ("\n\n[sundry]\n", 3, "[sundry] is no section; the sections are table, console, uplink"),
+        ("\ntable = 3\n", 2, "table must be a section, written [table]"),
+        ("[table]\nport = 1\n", 2, "table.port is no key, but console.port is"),
+        ("[table]\nunit = 5\nmax = 100\nmin = 7\n", 4, "the minimum 7 must be a multiple of the unit 5"),
+        ("[table]\nmin = 7\n[console]\nport = 1\n[table.options]\nvig = 3\n", 6, "table.rules, table.options: "),
+        ("[table]\nmin = 5\nmin = 6\n", 3, "is no TOML: Cannot overwrite a value (column 8)"),
+        ("table.name = 'a'\nconsole.port = 0\n", 2, "console.port must be a whole number from 1 to 65535"),
+        ("console = { host = 'x', port = 0 }\n", 1, "console.port must be a whole number from 1 to 65535"),
+        ('["console"]\n"po\\u0072t" = 0\n', 2, "console.port must be a whole number from 1 to 65535"),
+        ('[table]\nname = """\\\n  a"""\n\nmin = 0\n', 5, "table.min must be a whole number from 1 to"),
+        ("[table]\nname = '''a'''\nmin = 0", 3, "table.min must be a whole number from 1 to"),
+        ("[timing]\r\nhold_ms = 3000\r\nstuck_ms = 100\r\n", 3, "timing.stuck_ms (100) must be longer than hold_ms"),
+        ('[console]\nlanguage = "xx"\n', 2, "console.language must be one of en, es"),
+        ('[system]\ndata_partition = "sda"\n', 2, "system.data_partition must be such as LABEL=boxman"),
+        ("[system]\ntime_servers = []\n", 2, 'system.time_servers must be a list such as ["10.0.0.1"]'),
+        ('[hardware]\nnode = "/dev/x"\n\n[wiring]\non = "gpio:5"\noff = "node:5"\n', 6, "must be on one board"),
+        ('[wiring]\non = "gpio:4"\nlid = "gpio:5"\noff = "gpio:5"\n', 4, "gpio:5 is wired twice: to lid and to off"),
+        # The signal is named `on`, which stands in the sentence as a word, too.
+        ('[wiring]\nlid = "gpio:5"\non = "gpio:4"\nslot_1 = "node:2"\nlay = "node:3"\n', 5, "must be on one board"),
+    ],
+)
+def test_the_line_of_what_is_wrong_is_named(tmp_path: Path, text: str, line: int, told: str) -> None:
+    path = tmp_path / "table.toml"
+    path.write_bytes(text.encode())
+    said = refusal(path)
+    assert said.startswith(f"{path}:{line}: ")
+    assert told in said
+
+
+def test_every_key_of_a_file_is_found_on_its_line() -> None:
+    lines = key_lines(LONG_TABLE.read_text())
+    for number, line in enumerate(LONG_TABLE.read_text().splitlines(), start=1):
+        for name in ("rules", "slot_settle_ms", "puck_off", "slot_8"):
+            if line.startswith(f"{name} "):
+                section = {"rules": "table", "slot_settle_ms": "timing"}.get(name, "wiring")
+                assert lines.pop((section, name)) == number
+    assert not [path for path in lines if path[-1] in ("rules", "slot_settle_ms", "puck_off", "slot_8")]
+    # Every statement of the file, and none beside them.
+    assert len(lines) == sum("=" in line or line.startswith("[") for line in LONG_TABLE.read_text().splitlines()) - 4
+
+
+def test_brackets_equals_signs_and_quotes_that_mean_nothing_mislead_no_line() -> None:
+    text = """\
+[a] # ] =
+list = [ # [ "
+  "A = [\\"", 'B"', # x
+] # "
+ "b]" . c = {x = 1, y = "}"}
+text = \'\'\'
+[no] \'\' = \'\'\'\'\'
+more = \"\"\"
+[no] \\"" = \"\"\"\"\"
+
+[a . "d.e"] # [
+last = 1"""
+    assert tomllib.loads(text)["a"]["text"] == "[no] '' = ''"
+    assert key_lines(text) == {
+        ("a",): 1,
+        ("a", "list"): 2,
+        ("a", "b]"): 5,
+        ("a", "b]", "c"): 5,
+        ("a", "text"): 6,
+        ("a", "more"): 8,
+        ("a", "d.e"): 11,
+        ("a", "d.e", "last"): 12,
+    }
 
 
 def test_what_a_wiring_does_not_name_is_not_wired(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
 from drivers.wiring import DEFAULT_PINS
-from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, browser, layout_faults, show_state, touch_page
+from tests.browser_rig import SCREEN, TOUCH_PX, browser, layout_faults, show_state, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
 # The page says that nobody answers two seconds after the last answer; the rest is a busy machine's.
 AWAY_MS = 6000
 HOLD_MS = 2200
-expect.set_options(timeout=EXPECT_MS)
 MARKUP = '<img src=x onerror="throw 1"><b>x</b>'
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
 from device.dice_control.day_report import DAY_BEGINS, gaming_date
-from tests.browser_rig import EXPECT_MS, SCREEN, browser, layout_faults
+from tests.browser_rig import SCREEN, browser, layout_faults
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     IMPATIENT_MS,
@@ -32,7 +32,6 @@ from tests.dice_console_rig import (
     wrong,
 )
 
-expect.set_options(timeout=EXPECT_MS)
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 MARKUP = "<b>Bold</b>"
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from device.dice_control.day_report import DAY_BEGINS
-from tests.browser_rig import EXPECT_MS, browser, layout_faults, show_state
+from tests.browser_rig import browser, layout_faults, show_state
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     SERIALS,
@@ -30,8 +30,6 @@ from tests.dice_console_rig import (
     type_in,
 )
 from tests.terminal_rig import TerminalProcess
-
-expect.set_options(timeout=EXPECT_MS)
 
 
 @pytest.fixture(scope="module")

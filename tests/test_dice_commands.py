@@ -17,9 +17,10 @@ from device.dice_control.dice_alerts import DICE_ALERTS
 from device.dice_control.dice_history import history
 from device.dice_control.dice_rules import NAMES, REASONS
 from device.dice_control.dice_state import PLACES
-from device.dice_control.report_words import LANGUAGES, WORDS, Words, language_of
+from device.dice_control.report_words import WORDS, Words
 from device.event import Event, Stamp
 from device.journal import Journal
+from device.languages.languages import LANGUAGES, language_of
 from engine_lite.steps import NO_ROLL_REASONS
 from provisioning.command_line import main
 from provisioning.dice_csv import LOG_COLUMNS, safe

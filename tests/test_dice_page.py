@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from device.dice_control.report_words import LANGUAGES, WORDS
+from device.dice_control.report_words import WORDS
+from device.languages.languages import LANGUAGES
 from provisioning.command_line import main
 from tests.browser_rig import browser, touch_page
 from tests.dice_journal import DiceJournal, local_zone, spanish_day, write_journal

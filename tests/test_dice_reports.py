@@ -105,8 +105,10 @@ def test_the_first_and_the_last_day_that_may_be_asked_for_are_days_without_event
 
 def test_the_console_s_own_page_is_in_its_language_and_a_report_in_the_table_s(tmp_path: Path) -> None:
     reports = DiceReports(write_journal(tmp_path, spanish_day().journal) / "journal.db")
-    [counted] = json.loads(asyncio.run(reports.fairness()))["sets"]
-    assert counted["verdict"] == "first look after 100 rolls"
+    verdicts = {"en": "first look after 100 rolls", "es": "primera revisión tras 100 tiradas"}
+    for language, verdict in verdicts.items():
+        [counted] = json.loads(asyncio.run(reports.fairness(language)))["sets"]
+        assert counted["verdict"] == verdict
     assert b'lang="es"' in asyncio.run(reports.page("status", None, None))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from device.dice_control import dice_rules
 from device.dice_control.event_alerts import latched_alerts
-from device.session import ALERT_TEXT_MAX
+from device.session_alerts import ALERT_TEXT_MAX
 from tests.dice_table import SERIALS, DiceTable, broken
 
 MARKED: dict[str, Any] = {"serials": SERIALS, "house_mark": "CGM", "edge_hundredths_mm": 2000}

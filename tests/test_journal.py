@@ -406,6 +406,22 @@ def test_a_reader_refuses_a_journal_with_other_tables_as_the_writer_does(path: P
         JournalReader(path)
 
 
+def test_a_trigger_that_is_no_utf8_is_named_by_writer_and_reader(path: Path) -> None:
+    filled(path, 1)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=DELETE")
+    connection.close()
+    there = path.read_bytes()
+    # SQLite quotes it in its error, and Python's driver cannot decode that.
+    words = b"SELECT RAISE(ABORT, 'events are never changed"
+    assert words in there
+    path.write_bytes(there.replace(words, b"\xfb\xa7\xfb\xa7" + words[4:]))
+    with pytest.raises(JournalDamaged, match="changed to what is not UTF-8"):
+        Journal.open(path, "craps-1")
+    with pytest.raises(JournalDamaged, match="changed to what is not UTF-8"):
+        JournalReader(path)
+
+
 def test_a_journal_at_rest_in_a_folder_that_takes_no_files_is_read_without_any(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -344,6 +344,19 @@ def test_a_central_log_that_ends_before_what_it_acknowledged_is_found(left: Left
     )
 
 
+def test_what_was_delivered_over_https_is_held_against_the_journal_and_not_against_another_log(
+    left: Left, central: str
+) -> None:
+    last = len(left.events())
+    record = DeliveryRecord(left.data / "delivery.db")
+    record.set("https", last, last)
+    assert left.verify("--central", central)[0] == 0
+    record.set("https", last + 1, last + 1)
+    record.close()
+    said = f"event {last + 1}: missing, though event {last + 1} was delivered: it was cut off"
+    assert left.verify() == (1, "", said)
+
+
 def test_a_delivery_record_that_cannot_be_read_is_said(left: Left) -> None:
     for name in ("delivery.db-wal", "delivery.db-shm"):
         (left.data / name).unlink(missing_ok=True)

@@ -58,15 +58,31 @@ def test_lost_and_regained_say_why_for_how_long_and_how_much_waited() -> None:
     assert link.after(60) == [("link_regained", {"away_ms": 64_000, "undelivered": 34})]
 
 
-def test_what_is_over_within_five_seconds_is_not_told() -> None:
+def test_what_is_over_within_five_seconds_is_told_once_and_then_in_sum_every_hour() -> None:
     link = Link()
     link.is_up()
     link.after(10)
-    for _ in range(100):
+    told = []
+    # 3,608 s, in which a state is over every 4 s: the first at 4 s and the 901st, the last but one, at 3,604 s.
+    for _ in range(451):
         link.is_down("gone")
-        assert link.after(4) == []
+        told += link.after(4)
         link.is_up()
-        assert link.after(4) == []
+        told += link.after(4)
+    assert told == [("link_unsteady", {"changes": 1}), ("link_unsteady", {"changes": 900})]
+    assert link.after(7200) == []
+
+
+def test_a_link_that_comes_up_after_a_slow_start_and_breaks_at_once_is_counted() -> None:
+    link = Link()
+    assert link.after(2) == []
+    link.is_up()
+    assert link.after(2) == []
+    link.is_down("gone")
+    assert link.after(1) == [("link_unsteady", {"changes": 1})], "the two seconds that it was up"
+    link.is_up()
+    assert link.after(3599) == []
+    assert link.after(1) == [("link_unsteady", {"changes": 1})]
 
 
 def test_a_flapping_link_is_told_ten_times_an_hour_and_then_summed_up() -> None:

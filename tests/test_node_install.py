@@ -179,7 +179,7 @@ def test_at_the_prompt_no_watchdog_runs_and_the_next_start_is_the_nodes(node: Pi
     until(lambda: "node_install" not in node.files() and len(node.statuses) > known, "the restart")
     command = [sys.executable, "-m", "mpremote", "connect", os.path.realpath(node.port), "resume", "exec"]
     sleeping = "import time; time.sleep(3.5); print('awake')"
-    done = subprocess.run([*command, sleeping], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([*command, sleeping], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "awake\n", "longer than the watchdog waits"
     node.cut_power()
 
@@ -263,7 +263,7 @@ def test_an_installation_that_is_told_to_end_does_so_at_once_and_leaves_nothing_
         try:
             until(lambda: running_on(device[1]) != [], "mpremote")
             process.send_signal(number)
-            assert process.wait(20) == status
+            assert process.wait(60) == status
             until(lambda: running_on(device[1]) == [], "the end of mpremote")
             assert process.stdout is not None and process.stdout.read() == b""
         finally:

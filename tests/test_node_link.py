@@ -545,7 +545,10 @@ def test_an_hour_without_a_host_loses_nothing_across_the_wrap_of_the_clock(tmp_p
     later = Host(rig, resume=host.link.boot_id).online()
     later.until(lambda: len(later.changes()) >= 120, "the backlog")
     assert later.changes() == [(pin, closed) for _ in range(20) for pin in (2, 3, 4) for closed in (True, False)]
-    assert later.ups() == [NodeUp(None, restarted=False, dropped=0, levels={2: False, 3: False, 4: False})]
+    # On a busy machine the link may be lost for a moment and come back.
+    first, *others = later.ups()
+    assert first == NodeUp(None, restarted=False, dropped=0, levels={2: False, 3: False, 4: False})
+    assert not any(up.restarted or up.dropped for up in others)
     passed_ms = later.reports()[-2].time_ms - later.reports()[0].time_ms
     assert 59 * 60_000 <= passed_ms <= HOUR_MS
     later.link.close()

@@ -92,6 +92,7 @@ class Host:
         self.wiring = wiring
         self.journal: list[Received] = []
         self.watermarks: dict[str, ReportId] = {}
+        self.used_up_die: ReportId | None = None
         self.begin(node)
 
     def begin(self, node: Node) -> None:
@@ -99,7 +100,7 @@ class Host:
         self.waiting: list[Received] = []
         self.taken = 0
         self.signals = NodeSignals(self.wiring)
-        self.signals.resume(self.watermarks)
+        self.signals.resume(self.watermarks, self.used_up_die)
         self.take(node, node.up())
 
     def take(self, node: Node, *events: NodeUp | NodeTime | Report) -> None:
@@ -241,7 +242,52 @@ def test_a_die_that_the_screen_made_needless_is_not_said_again() -> None:
     assert used is not None and used.report is not None
     assert host.signals.done == used.report[1] - 2, "its press and its release"
     host.signals.acknowledge(used)
+    assert host.signals.done == used.report[1] - 2, "who starts anew has to know that its second die may come"
+    node.now_ms += 3_000
+    assert host.all(node) == []
     assert host.signals.done == node.last
+
+
+@pytest.mark.parametrize("is_heard_before", [False, True])
+def test_the_second_die_of_a_roll_that_the_screen_entered_is_none_after_a_restart_either(is_heard_before: bool) -> None:
+    node, host = started(*DICE_KEYS)
+    node.press("dice_key_3")
+    host.all(node)
+    used = host.signals.use_up_die()
+    assert used is not None
+    assert used.report == (7, 2)
+    host.watermarks["dice_keys"] = host.used_up_die = used.report
+    host.signals.acknowledge(used)
+    node.forget(host.signals.done)
+    if is_heard_before:
+        node.press("dice_key_5")
+        assert host.all(node) == [DiceEntryAbandoned(5, "entered_elsewhere")]
+    # Twice: the node keeps what tells of the first die for the next one who starts, too.
+    for _ in range(2):
+        host.taken = 0
+        host.begin(node)
+        host.poll(node)
+        assert host.signals.die_report is None
+        node.forget(host.signals.done)
+    node.press("dice_key_5")
+    host.taken = 0
+    host.begin(node)
+    assert host.all(node)[1:] == ([DieKeyed(5)] if is_heard_before else [DiceEntryAbandoned(5, "entered_elsewhere")])
+    node.press("dice_key_6")
+    assert host.all(node) == [DiceKeyed(5, 6) if is_heard_before else DieKeyed(6)]
+
+
+def test_a_die_after_a_restart_begins_a_new_roll_when_the_one_before_it_was_used_up_long_ago() -> None:
+    node, host = started(*DICE_KEYS)
+    node.press("dice_key_3")
+    host.all(node)
+    host.watermarks["dice_keys"] = host.used_up_die = (7, 2)
+    host.signals.use_up_die()
+    host.taken = 0
+    host.begin(node)
+    node.now_ms += 3_000
+    node.press("dice_key_5")
+    assert host.all(node)[1:] == [DieKeyed(5)]
 
 
 def test_a_box_that_is_picked_waits_for_its_status_over_a_crash() -> None:

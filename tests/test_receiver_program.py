@@ -18,11 +18,12 @@ from device.event import Stamp, seal
 from device.https_protocol import signed_headers
 from provisioning.central import receiver as receiver_module
 from provisioning.central import receiver_server
+from provisioning.central.central_list import KnownTable
 from provisioning.central.event_store import EventStore, NotContinued, StoreError
 from provisioning.central.receiver import Receiver
-from provisioning.central.receiver_configuration import ReceiverConfigurationError, read_receiver_configuration
+from provisioning.central.receiver_configuration import read_receiver_configuration
 from provisioning.central.receiver_refusals import Refusals
-from provisioning.central.table_list import KnownTable
+from provisioning.central.toml_file import BadFile
 from tests.conformance_rig import KEY, OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral
 
 LAST = f"/v1/tables/{SITE}/{TABLE}/last"
@@ -179,18 +180,16 @@ def configured(central: HttpsCentral, folder: Path, *changes: tuple[str, str]) -
         assert before in text
         text = text.replace(before, after, 1)
     (folder / "central.toml").write_text(text)
-    with pytest.raises(ReceiverConfigurationError) as refused:
+    with pytest.raises(BadFile) as refused:
         read_receiver_configuration(folder / "central.toml")
     return str(refused.value).removeprefix(f"{folder}/central.toml: ")
 
 
 def test_a_configuration_that_is_wrong_is_refused_in_one_line(central: HttpsCentral, tmp_path: Path) -> None:
     key = str(central.certificates.key)
-    assert configured(central, tmp_path, ("port =", "prot =")) == (
-        "receiver.prot is no key; the keys are host, port, certificate, key, store"
-    )
+    assert configured(central, tmp_path, ("port =", "prot =")) == ("receiver.prot is no key, did you mean port?")
     assert configured(central, tmp_path, (str(central.port), "0")) == (
-        "receiver.port must be a whole number from 1 to 65535"
+        "receiver.port should be a whole number from 1 to 65535"
     )
     assert configured(central, tmp_path, (key, key + "x")) == (
         f"receiver.key: {key}x cannot be read (No such file or directory)"
@@ -198,11 +197,11 @@ def test_a_configuration_that_is_wrong_is_refused_in_one_line(central: HttpsCent
     assert configured(central, tmp_path, (key, str(central.certificates.expired_key))).endswith(
         "are no certificate (PEM) and its key without a passphrase"
     )
-    assert "key must be the table's public key" in configured(central, tmp_path, (KEY.public, KEY.public[:-1]))
-    assert "already" in configured(central, tmp_path, (OTHER_KEY.public, KEY.public))
-    assert configured(central, tmp_path, ("[receiver]", "[reciever]")) == (
-        "reciever is no section; the sections are [receiver], [[tables]]"
+    assert "line 6, [[tables]] 1: key should be a public key" in configured(
+        central, tmp_path, (KEY.public, KEY.public[:-1])
     )
+    assert "already" in configured(central, tmp_path, (OTHER_KEY.public, KEY.public))
+    assert configured(central, tmp_path, ("[receiver]", "[reciever]")) == ("reciever is no key, did you mean receiver?")
     assert configured(central, tmp_path, ("[receiver]", "[receiver")).startswith("is no TOML")
 
 

@@ -16,8 +16,9 @@ from device.dice_control.dice_history import history
 from device.dice_control.dice_rules import INSTRUMENTS, NAMES, load
 from device.dice_control.event_alerts import count_alerts, latched_alerts
 from device.dice_control.log_rows import LogRow, Move
-from device.dice_control.report_words import LANGUAGES, WORDS, Words
+from device.dice_control.report_words import WORDS, Words
 from device.dice_control.reserve_conditions import ReserveTimes, conditions
+from device.languages.languages import LANGUAGES
 from tests.dice_journal import SERIALS, DiceJournal
 
 TRANSLATED = [language for language in LANGUAGES if language != "en"]

@@ -153,6 +153,34 @@ def test_slots_contradict_no_log_that_nobody_keeps() -> None:
     assert set(standing(table)) == {"slots_disagree"}
 
 
+def test_who_starts_the_program_twice_puts_off_no_throw_closing_or_slots_any_further() -> None:
+    table = ready()
+    table.lid(False, initial=True)
+    table.take("slots", {"occupied": [1, 2], "initial": False})
+    table.take("no_roll", {"step": {"no_roll": "off_table"}, "sets": ["A"]})
+    table.take("table_closed", {"uncounted": ["A"]})
+    table.game(table_open=False)
+    graces = []
+    for kind in ("started", "recording_resumed"):
+        graces.append({alert.partition(":")[0]: said.grace_ms for alert, said in standing(table).items()})
+        table.take(kind, {})
+    graces.append({alert.partition(":")[0]: said.grace_ms for alert, said in standing(table).items()})
+    first = {"slots_disagree": 5_000, "dice_not_named": 30_000, "no_closing_count": 120_000}
+    # What the slots hold is to be told anew at a start, and takes a second to settle.
+    assert graces == [first, first, {"slots_disagree": 1_000, "dice_not_named": 0, "no_closing_count": 0}]
+
+
+def test_slots_that_agreed_in_between_have_their_time_anew() -> None:
+    table = ready()
+    table.lid(False, initial=True)
+    table.take("slots", {"occupied": [1, 2], "initial": False})
+    table.take("started", {})
+    table.take("slots", {"occupied": [1, 2, 3], "initial": True})
+    table.take("slots", {"occupied": [1, 2], "initial": False})
+    table.take("started", {})
+    assert standing(table)["slots_disagree"].grace_ms == 5_000
+
+
 def test_a_missing_die_stands_until_it_is_found() -> None:
     table = ready()
     table.do("missing", dice=["4"])

@@ -15,11 +15,13 @@ from typing import Any
 import httpx
 import pytest
 
+from device.snapshot_file import Snapshot, SnapshotFile
 from device.startup import listen
+from device.table_key import read_table_key
 from drivers.virtual_node import node_command, set_dice_key
 from drivers.wiring import Wiring
 from engine_lite import rule_sets
-from tests.terminal_rig import BOXMAN, START_S, WAIT_S, TerminalProcess, boxman, free_port, wait_for
+from tests.terminal_rig import BOXMAN, START_S, WAIT_S, TerminalProcess, boxman, free_port, lines_in, wait_for
 
 BET = {"bet": {"player": "3", "kind": "pass_line", "amount": 10}}
 
@@ -565,6 +567,38 @@ def test_what_a_start_from_a_snapshot_did_not_look_at_is_verified_while_the_tabl
         [text] = [alert["text"] for alert in state["alerts"] if alert["code"] == "journal_damaged"]
         assert text.startswith("The journal is not as this table wrote it: event ")
         assert table.post({"no_roll": "off_table"}).status_code == 200
+
+
+def test_a_snapshot_that_the_journal_does_not_lead_to_is_told_and_not_believed_again(tmp_path: Path) -> None:
+    with TerminalProcess(tmp_path / "data") as table:
+        table.do(BET)
+        table.terminate()
+        # Whoever has the table's key, or a fault of the program, can make one that is whole.
+        path, key = table.data / "snapshot", read_table_key(table.data / "table.key")
+        assert key is not None
+        kept = json.loads(path.read_bytes().partition(b"\n")[0])
+        kept["state"]["session"]["session_number"] += 1
+        file = SnapshotFile(path, kept["program"], kept["table"], key)
+        file.write(Snapshot(kept["seq"], kept["hash"], kept["state"]))
+        table.start()
+        # Two programs beside the table, that give way to all others.
+        [alert] = wait_for(lambda: table.state()["alerts"], "the alert of the replay", 300)
+        text = alert["text"]
+        assert alert["code"] == "snapshot_wrong"
+        assert text.startswith("What this table shows does not follow from its journal: the snapshot of event ")
+        assert "that it went on from is another, in session_number. Finish" in text
+        wait_for(lambda: not path.exists(), "the snapshot is thrown away", 60)
+        table.terminate()
+        assert not path.exists()
+        table.start(60)
+
+        def self_tests() -> list[dict[str, Any]]:
+            return [event for line in lines_in(table.data) if (event := json.loads(line))["type"] == "self_test"]
+
+        wait_for(lambda: len(self_tests()) == 3, "the self-test of the third start", 60)
+        assert self_tests()[-1]["data"]["checks"][0]["said"].endswith("each of them checked"), (
+            "it has replayed them all"
+        )
 
 
 def damage_events(path: Path, damage: str) -> None:

@@ -6,13 +6,18 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import device.nats_connection
 import device.uplink
-from device.uplink import UplinkStatus
+from device.delivery_record import DeliveryRecord
+from device.ended_tasks import end_tasks
+from device.uplink import Deliver, UplinkStatus
+from device.uplink_protocol import Batch, LogEnd
 from provisioning.central_server import STREAM, CentralServer, ensure_stream, stream_config
+from tests.conformance_rig import FaultyLink, hurry
 from tests.nats_rig import (
     FailingLink,
     FakeJournal,
@@ -338,6 +343,47 @@ def test_a_log_that_lost_its_tail_while_connected_gets_it_again_with_an_alert(
     asyncio.run(scenario())
 
 
+def test_a_replica_that_is_behind_is_no_loss(tmp_path: Path) -> None:
+    journal = FakeJournal(TABLE, events=4)
+    line = journal.lines[1]
+
+    class BehindAtFirst:
+        """A cluster without a leader yet, one of whose servers answers as it was two messages ago."""
+
+        bytes_max = 256 * 1024
+
+        def __init__(self) -> None:
+            self.ends = [LogEnd(1, 2, line), LogEnd(2, 4, journal.lines[3])]
+
+        async def end(self) -> LogEnd:
+            return self.ends.pop(0)
+
+        async def publish(self, batch: Batch, sequence: int) -> int | None:
+            return sequence + 1 if batch.first == 5 else None
+
+        async def tell(self, presence: bytes) -> None:
+            del presence
+
+    class System:
+        name = "nats"
+
+        async def use(self, deliver: Deliver) -> NoReturn:
+            await deliver(BehindAtFirst())
+
+    async def scenario() -> None:
+        record = DeliveryRecord(tmp_path / "delivery.db")
+        record.set("nats", 4, 2)
+        record.close()
+        async with running_uplink("", journal, tmp_path, TABLE, system=System()) as unit:
+            await wait_until(lambda: UplinkStatus("online", 4, None) in unit.statuses, "the true end")
+            journal.append()
+            unit.uplink.notify()
+            await unit.delivered(5)
+            assert unit.alerts == []
+
+    asyncio.run(scenario())
+
+
 def test_an_acknowledged_duplicate_that_the_log_does_not_hold_does_not_count(
     server: CentralServer, tmp_path: Path
 ) -> None:
@@ -383,6 +429,28 @@ def test_a_server_that_accepts_and_says_nothing_does_not_hold_the_uplink(
             async with running_uplink(url, FakeJournal(TABLE), tmp_path, TABLE) as unit:
                 said = "the central server does not answer in time"
                 await wait_until(lambda: unit.status.last_error == said, said)
+
+    asyncio.run(scenario())
+
+
+def test_a_plain_link_that_is_half_open_is_noticed_and_left(
+    server: CentralServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurry(monkeypatch)
+
+    async def scenario() -> None:
+        journal = FakeJournal(TABLE, events=1)
+        link = FaultyLink(int(server.url.rpartition(":")[2]))
+        async with link.listening(), running_uplink(link.url, journal, tmp_path, TABLE) as unit:
+            await unit.delivered(1)
+            told = len(unit.statuses)
+            link.freeze()
+            journal.append()
+            unit.uplink.notify()
+            await wait_until(lambda: "offline" in [status.state for status in unit.statuses[told:]], "the loss shown")
+            await unit.delivered(2)
+            assert unit.alerts == []
+        assert await read_log(server.url, "test", TABLE) == journal.lines
 
     asyncio.run(scenario())
 
@@ -463,5 +531,22 @@ def test_a_listener_that_fails_does_not_stop_delivery(server: CentralServer, tmp
     async def scenario() -> None:
         async with running_uplink(server.url, FakeJournal(TABLE, events=2), tmp_path, TABLE, on_change=fail) as unit:
             await unit.delivered(2)
+
+    asyncio.run(scenario())
+
+
+def test_a_task_that_forgets_a_cancellation_is_ended_all_the_same() -> None:
+    async def forget_twice() -> None:
+        for _ in range(2):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        forgetful, done = asyncio.create_task(forget_twice()), asyncio.create_task(asyncio.sleep(0))
+        await done
+        async with asyncio.timeout(60):
+            await end_tasks(forgetful, done)
+        assert forgetful.cancelled()
 
     asyncio.run(scenario())

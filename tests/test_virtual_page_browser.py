@@ -8,10 +8,9 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import EXPECT_MS, SCREEN, browser, touch_page
+from tests.browser_rig import SCREEN, browser, touch_page
 from tests.terminal_rig import TerminalProcess
 
-expect.set_options(timeout=EXPECT_MS)
 TOUCH_PX = 48
 # A long table: the default without its header lamps, a second puck in their place, and eight slots on the node.
 _PINS = {

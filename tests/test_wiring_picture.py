@@ -336,7 +336,7 @@ def test_what_cannot_be_drawn_is_told_in_one_line_and_nothing_is_written(tmp_pat
     path.write_text('[wiring]\nlid = "gpio:2"\non = "gpio:2"\n')
     status, out, error = said_by(str(path), "-o", str(output))
     assert (status, out) == (1, "")
-    assert error == f"boxman: {path}: wiring: gpio:2 is wired twice: to lid and to on\n"
+    assert error == f"boxman: {path}:3: wiring: gpio:2 is wired twice: to lid and to on\n"
     assert not output.exists()
     status, _, error = said_by(str(tmp_path / "none.toml"), "--parts")
     assert (status, error.count("\n")) == (1, 1)

@@ -7,12 +7,11 @@ from pathlib import Path
 from device.beside_table import ProgramFailed, run_beside
 from device.console.requests import BadRequest
 from device.dice_control.report_kinds import FAIRNESS, FIRST_DAY, LAST_DAY, LOG, REPORT, STATUS
-from device.dice_control.report_words import LANGUAGES
+from device.languages.languages import LANGUAGES
 from device.recorder import Busy
 
 REPORT_PROGRAM = "device.dice_control.report_program"
 # That of the console's own pages. A report speaks the language of its table.
-CONSOLE_LANGUAGE = "en"
 PAGES = (LOG, STATUS, REPORT)
 # One is made at a time; so many more may wait.
 WAITING_MAX = 4
@@ -38,9 +37,9 @@ class DiceReports:
             options += ["--day", _day(day).isoformat()]
         return await self._made(kind, options)
 
-    async def fairness(self) -> bytes:
-        """What the rolls say of each set's dice, as JSON; part of the console, so in the console's language."""
-        return await self._made(FAIRNESS, ["--language", CONSOLE_LANGUAGE])
+    async def fairness(self, language: str) -> bytes:
+        """What the rolls say of each set's dice, as JSON, in one of LANGUAGES."""
+        return await self._made(FAIRNESS, ["--language", language])
 
     async def _made(self, kind: str, options: list[str]) -> bytes:
         if self._waiting > WAITING_MAX:

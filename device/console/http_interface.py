@@ -16,18 +16,33 @@ from starlette.staticfiles import StaticFiles
 
 from device.console.dice_reports import PAGES as DICE_PAGES
 from device.console.dice_reports import DiceReports, ReportFailed
+from device.console.journal_questions import JournalQuestions
+from device.console.players_page import players_routes
+from device.console.request_body import read_body
 from device.console.requests import (
-    BODY_BYTES_MAX,
     BadRequest,
     parse_acknowledge,
     parse_bare,
-    parse_body,
     parse_dice,
     parse_open,
     parse_step,
     parse_take_back,
 )
+from device.console.screen_words import (
+    READ_HERE,
+    asked_language,
+    hardware_in,
+    rule_set_in,
+    state_in,
+    virtual_in,
+)
+from device.console.statistics_page import StatisticsPage
+from device.console.supervisor_interface import answer_of, person_of, supervisor_routes
 from device.console.virtual_table import VirtualControls
+from device.languages.languages import language_of
+from device.languages.page_module import chosen_language, words_module
+from device.languages.said import said
+from device.players_display import PlayersDisplay
 from device.recorder import Busy, Halted, IdReused
 from device.settings import Settings
 from device.terminal import Terminal
@@ -51,10 +66,23 @@ _REPORT_HEADERS = _PAGE_HEADERS | {
 
 
 def create_app(
-    terminal: Terminal, settings: Settings, reports: DiceReports, controls: VirtualControls | None
+    terminal: Terminal,
+    settings: Settings,
+    reports: DiceReports,
+    statistics: StatisticsPage,
+    questions: JournalQuestions,
+    players: PlayersDisplay | None,
+    controls: VirtualControls | None,
 ) -> Starlette:
-    """The application for one terminal; `controls` drive the virtual table where the hardware is virtual."""
+    """The application for one terminal.
+
+    `players` is None where there is no display for them; `controls` drive the virtual table where the hardware is
+    virtual.
+    """
     rules = _rules_view()
+    # Catalogues are read before anyone waits for them: that of the screen, and that of the interface.
+    for language in (settings.language or language_of(settings.terms.rule_set["name"]), "en"):
+        said("", language, "")
 
     def page(name: str) -> Callable[[Request], Any]:
         async def serve(_request: Request) -> Response:
@@ -62,13 +90,26 @@ def create_app(
 
         return serve
 
-    def state_view() -> dict[str, Any]:
-        return terminal.state | {"virtual": controls is not None}
+    def who(request: Request) -> str | None:
+        return person_of(terminal, request)
 
-    async def state(_request: Request) -> Response:
-        return JSONResponse(state_view(), headers={"Cache-Control": "no-store"})
+    def rules_now() -> str:
+        return str(terminal.state["table"]["rules"])
 
-    async def stream(_request: Request) -> Response:
+    def state_view(language: str) -> dict[str, Any]:
+        return state_in(terminal.state | {"virtual": controls is not None}, language)
+
+    async def words(request: Request) -> Response:
+        language = chosen_language(request.cookies, settings.language or language_of(rules_now()))
+        module = words_module(language, rules_now())
+        return Response(module, media_type="text/javascript; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+    async def state(request: Request) -> Response:
+        return JSONResponse(state_view(_language(request)), headers={"Cache-Control": "no-store"})
+
+    async def stream(request: Request) -> Response:
+        language = _language(request)
+
         async def changes() -> AsyncIterator[str]:
             version = -1
             while not terminal.closing:
@@ -78,34 +119,42 @@ def create_app(
                 except TimeoutError:
                     yield ": alive\n\n"
                 else:
-                    yield f"data: {json.dumps(state_view(), separators=(',', ':'))}\n\n"
+                    yield f"data: {json.dumps(state_view(language), separators=(',', ':'))}\n\n"
 
         return StreamingResponse(changes(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
-    async def rule_list(_request: Request) -> Response:
+    async def rule_list(request: Request) -> Response:
+        language = _language(request)
         current = _rule_set_view(terminal.rule_set)
         others = [view for view in rules if view["name"] != current["name"]]
-        return JSONResponse({"current": current["name"], "sets": [*others, current]})
+        sets = [rule_set_in(view, language) for view in (*others, current)]
+        return JSONResponse({"current": current["name"], "sets": sets})
 
     async def command(request: Request) -> Response:
-        parsed = parse_step(await _body(request))
-        return JSONResponse(_answer(await terminal.command(parsed.step, parsed.command, parsed.after_roll)))
+        parsed = parse_step(await read_body(request))
+        return JSONResponse(
+            answer_of(await terminal.command(parsed.step, parsed.command, parsed.after_roll, person=who(request)))
+        )
 
     async def take_back(request: Request) -> Response:
-        parsed = parse_take_back(await _body(request))
-        return JSONResponse(_answer(await terminal.take_back(parsed.correcting, parsed.command)))
+        parsed = parse_take_back(await read_body(request))
+        return JSONResponse(answer_of(await terminal.take_back(parsed.correcting, parsed.command, person=who(request))))
 
     async def acknowledge(request: Request) -> Response:
-        parsed = parse_acknowledge(await _body(request))
-        answer = await terminal.acknowledge(parsed.alert, parsed.raised, parsed.name, parsed.command)
-        return JSONResponse(_answer(answer))
+        parsed = parse_acknowledge(await read_body(request))
+        answer = await terminal.acknowledge(
+            parsed.alert, parsed.raised, parsed.name, parsed.command, person=who(request)
+        )
+        return JSONResponse(answer_of(answer))
 
     async def close_table(request: Request) -> Response:
-        return JSONResponse(_answer(await terminal.close_table(parse_bare(await _body(request)))))
+        return JSONResponse(
+            answer_of(await terminal.close_table(parse_bare(await read_body(request)), person=who(request)))
+        )
 
     async def dice(request: Request) -> Response:
-        parsed = parse_dice(await _body(request))
-        return JSONResponse(_answer(await terminal.dice_action(parsed.action, parsed.command)))
+        parsed = parse_dice(await read_body(request))
+        return JSONResponse(answer_of(await terminal.dice_action(parsed.action, parsed.command, person=who(request))))
 
     def dice_page(kind: str) -> Callable[[Request], Any]:
         async def serve(request: Request) -> Response:
@@ -115,21 +164,26 @@ def create_app(
 
         return serve
 
-    async def dice_fairness(_request: Request) -> Response:
-        return Response(await reports.fairness(), media_type="application/json", headers={"Cache-Control": "no-store"})
+    async def dice_fairness(request: Request) -> Response:
+        made = await reports.fairness(_language(request))
+        return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     async def no_more_bets(request: Request) -> Response:
-        return JSONResponse(_answer(await terminal.no_more_bets(parse_bare(await _body(request)))))
+        return JSONResponse(
+            answer_of(await terminal.no_more_bets(parse_bare(await read_body(request)), person=who(request)))
+        )
 
-    async def hardware(_request: Request) -> Response:
-        return JSONResponse(terminal.hardware(), headers={"Cache-Control": "no-store"})
+    async def hardware(request: Request) -> Response:
+        view = hardware_in(terminal.hardware(), _language(request), rules_now())
+        return JSONResponse(view, headers={"Cache-Control": "no-store"})
 
     async def open_table(request: Request) -> Response:
-        parsed = parse_open(await _body(request))
-        return JSONResponse(_answer(await terminal.open_table(parsed.terms, parsed.command)))
+        parsed = parse_open(await read_body(request))
+        return JSONResponse(answer_of(await terminal.open_table(parsed.terms, parsed.command, person=who(request))))
 
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
+        Route("/words.js", words),
         Mount("/static", _PageFiles(directory=PAGES)),
         Route("/api/state", state),
         Route("/api/stream", stream),
@@ -140,34 +194,33 @@ def create_app(
         Route("/api/dice", dice, methods=["POST"]),
         Route("/api/dice/fairness", dice_fairness),
         *(Route(f"/dice/{kind}", dice_page(kind)) for kind in DICE_PAGES),
+        Route("/supervisor", page("supervisor.html")),
+        *supervisor_routes(terminal, questions, settings.sign_out_after_s),
+        Route("/statistics", page("statistics.html")),
+        Route("/api/statistics", statistics.view),
         Route("/api/close", close_table, methods=["POST"]),
         Route("/api/no_more_bets", no_more_bets, methods=["POST"]),
         Route("/api/hardware", hardware),
         Route("/api/open", open_table, methods=["POST"]),
     ]
+    if players is not None:
+        routes += [Route("/players", page("players.html")), *players_routes(terminal, players)]
     if controls is not None:
         drive = controls
 
         async def virtual(request: Request) -> Response:
             if request.method == "POST":
-                await drive.apply(await _body(request))
+                await drive.apply(await read_body(request))
                 return JSONResponse({})
-            return JSONResponse(drive.view(), headers={"Cache-Control": "no-store"})
+            view = virtual_in(drive.view(), _language(request), rules_now())
+            return JSONResponse(view, headers={"Cache-Control": "no-store"})
 
         routes += [Route("/virtual", page("virtual.html")), Route("/api/virtual", virtual, methods=["GET", "POST"])]
     return Starlette(
         routes=routes,
         # A name of somebody else's that resolves to this machine gets nothing.
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))],
-        exception_handlers={
-            BadRequest: _bad_request,
-            Refused: _refused,
-            Halted: _halted,
-            IdReused: _id_reused,
-            ClientDisconnect: _client_gone,
-            Busy: _busy,
-            ReportFailed: _report_failed,
-        },
+        exception_handlers=_answers(rules_now),
     )
 
 
@@ -180,54 +233,49 @@ class _PageFiles(StaticFiles):
         return response
 
 
-def _answer(answer: dict[str, Any]) -> dict[str, Any]:
-    return {name: answer[name] for name in ("seq", "results", "point", "repeated")}
+def _language(request: Request) -> str:
+    return asked_language(request.query_params.get("language"))
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    """The JSON object that a page of this terminal sent, within bounds. Raises BadRequest."""
-    origin = request.headers.get("origin")
-    if origin is not None and origin.split("://")[-1] != request.headers.get("host"):
-        raise BadRequest("Origin", "must be this terminal's own page")
-    if request.headers.get("content-type", "").split(";")[0].strip() != "application/json":
-        raise BadRequest("Content-Type", "must be application/json")
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > BODY_BYTES_MAX:
-            raise BadRequest("body", f"must be at most {BODY_BYTES_MAX} bytes")
-    return parse_body(body)
+def _answers(rules_now: Callable[[], str]) -> dict[Any, Callable[[Request, Exception], Any]]:
+    """What each kind of failure answers, in the language that was asked for."""
 
+    def words(request: Request, text: str) -> str:
+        return said(text, _language(request), rules_now())
 
-async def _bad_request(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, BadRequest)
-    return JSONResponse({"field": error.field, "message": error.message}, status_code=400)
+    async def bad_request(request: Request, error: Exception) -> Response:
+        assert isinstance(error, BadRequest)
+        return JSONResponse({"field": error.field, "message": words(request, error.message)}, status_code=400)
 
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Refused)
+        return JSONResponse({"refused": error.code, "message": words(request, error.message)}, status_code=409)
 
-async def _refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return JSONResponse({"refused": error.code, "message": error.message}, status_code=409)
+    async def id_reused(request: Request, _error: Exception) -> Response:
+        return await bad_request(request, BadRequest("id", "was used for another action; each action needs its own"))
 
+    async def client_gone(_request: Request, _error: Exception) -> Response:
+        # Nobody is there to read it; nothing was done.
+        return Response(status_code=400)
 
-async def _id_reused(_request: Request, _error: Exception) -> Response:
-    return await _bad_request(_request, BadRequest("id", "was used for another action; each action needs its own"))
+    async def halted(request: Request, error: Exception) -> Response:
+        return JSONResponse({"halted": words(request, str(error))}, status_code=503)
 
+    async def busy(request: Request, error: Exception) -> Response:
+        return JSONResponse({"message": words(request, str(error))}, status_code=429)
 
-async def _client_gone(_request: Request, _error: Exception) -> Response:
-    # Nobody is there to read it; nothing was done.
-    return Response(status_code=400)
+    async def report_failed(request: Request, error: Exception) -> Response:
+        return JSONResponse({"message": words(request, str(error))}, status_code=500)
 
-
-async def _halted(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"halted": str(error)}, status_code=503)
-
-
-async def _busy(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"message": str(error)}, status_code=429)
-
-
-async def _report_failed(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"message": str(error)}, status_code=500)
+    return {
+        BadRequest: bad_request,
+        Refused: refused,
+        Halted: halted,
+        IdReused: id_reused,
+        ClientDisconnect: client_gone,
+        Busy: busy,
+        ReportFailed: report_failed,
+    }
 
 
 def _rules_view() -> list[dict[str, Any]]:
@@ -259,4 +307,4 @@ def _rule_set_view(data: dict[str, Any]) -> dict[str, Any]:
 def _reason_text(reason: str, said: dict[str, Any]) -> str:
     """A reason as a button says it, with a warning where the regulation reads such dice."""
     text = reason.replace("_", " ").capitalize()
-    return text if said["void"] else f"{text} (read here, {said['source']})"
+    return text if said["void"] else f"{text}{READ_HERE}{said['source']})"

@@ -1,19 +1,25 @@
 """What a request to the console may hold: checked part by part, each fault with the field's name."""
 
+import dataclasses
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from device.dice_control.dice_actions import ActionError, parse_action
-from device.dice_control.names import person_fault
+from device.corrections import ADJUSTMENTS_MAX, AMOUNT_MAX
+from device.dice_control.dice_actions import NOTE_MAX, ActionError, parse_action
+from device.dice_control.names import person_fault, text_fault
+from device.journal_query import Filter
 from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
 from engine_lite.steps import StepError, check_step
 
 BODY_BYTES_MAX = 64 * 1024
+# A wrong one may be of any digits; what is none is not tried.
+PIN_SENT = re.compile(r"[0-9]{1,8}")
+WALL_BEGINS = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}(:[0-9]{2}(:[0-9]{2})?)?)?)?)?")
 _COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -62,6 +68,48 @@ class DiceCommand:
 
     command: str
     action: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """Who signs in, and with what PIN; it is in no text of this object."""
+
+    name: str
+    pin: str = dataclasses.field(repr=False)
+
+
+@dataclass(frozen=True)
+class CorrectionCommand:
+    """Another throw in the place of roll `number`; what follows is missing where it is only looked at.
+
+    `reason` why, `at` the event of the game that was looked at, `command` the id under which it is done once.
+    """
+
+    number: int
+    dice: tuple[int, int]
+    reason: str = ""
+    at: int = 0
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class AdjustmentCommand:
+    """What players have got of roll `number` beyond its settlement; the rest as of a correction."""
+
+    number: int
+    adjustments: list[dict[str, Any]]
+    reason: str
+    at: int
+    command: str
+
+
+@dataclass(frozen=True)
+class LimitsCommand:
+    """New limits of the open table, and the id under which they are set once."""
+
+    minimum: int
+    maximum: int
+    command: str
 
 
 @dataclass(frozen=True)
@@ -170,6 +218,89 @@ def parse_open(body: dict[str, Any]) -> OpenCommand:
     return OpenCommand(command, TableTerms(terms.rule_set, rules.options, terms.unit, terms.minimum, terms.maximum))
 
 
+def parse_sign_in(body: dict[str, Any]) -> SignIn:
+    """A request to sign in. Raises BadRequest, which does not say the PIN."""
+    _only(body, ("name", "pin"))
+    name, pin = _part(body, "name"), _part(body, "pin")
+    if fault := person_fault(name):
+        raise BadRequest("name", fault)
+    if not isinstance(pin, str) or not PIN_SENT.fullmatch(pin):
+        raise BadRequest("pin", "must be 1 to 8 digits")
+    return SignIn(name, pin)
+
+
+def parse_look(body: dict[str, Any]) -> CorrectionCommand:
+    """A request to look at what a correction would change. Raises BadRequest."""
+    _only(body, ("number", "dice"))
+    return CorrectionCommand(_whole(body, "number", 1), _dice(body))
+
+
+def parse_correction(body: dict[str, Any]) -> CorrectionCommand:
+    """A request to correct a roll. Raises BadRequest."""
+    _only(body, ("id", "number", "dice", "reason", "at"))
+    return CorrectionCommand(
+        _whole(body, "number", 1), _dice(body), _reason(body), _whole(body, "at", 0), _command(body)
+    )
+
+
+def parse_adjustment(body: dict[str, Any]) -> AdjustmentCommand:
+    """A request to adjust the settlement of a roll. Raises BadRequest."""
+    _only(body, ("id", "number", "adjustments", "reason", "at"))
+    given = _part(body, "adjustments")
+    if not isinstance(given, list) or not 1 <= len(given) <= ADJUSTMENTS_MAX:
+        raise BadRequest("adjustments", f"must be a list of 1 to {ADJUSTMENTS_MAX} players and amounts")
+    adjustments = []
+    for index, one in enumerate(given):
+        place = f"adjustments[{index}]"
+        if not isinstance(one, dict) or one.keys() != {"player", "amount"}:
+            raise BadRequest(place, "must be an object with player and amount")
+        try:
+            check_step({"shooter": one["player"]})
+        except StepError as error:
+            raise BadRequest(f"{place}.player", error.message) from None
+        amount = one["amount"]
+        if type(amount) is not int or amount == 0 or abs(amount) > AMOUNT_MAX:
+            raise BadRequest(f"{place}.amount", "must be a whole number other than 0")
+        adjustments.append({"player": one["player"], "amount": amount})
+    return AdjustmentCommand(
+        _whole(body, "number", 1), adjustments, _reason(body), _whole(body, "at", 0), _command(body)
+    )
+
+
+def parse_limits(body: dict[str, Any]) -> LimitsCommand:
+    """A request to change the limits of the open table. Raises BadRequest."""
+    _only(body, ("id", "limits"))
+    limits = _part(body, "limits")
+    if not isinstance(limits, dict):
+        raise BadRequest("limits", "must be an object")
+    _only(limits, ("min", "max"), "limits.")
+    return LimitsCommand(_amount(limits, "min", "limits."), _amount(limits, "max", "limits."), _command(body))
+
+
+def parse_filter(asked: Mapping[str, str]) -> tuple[Filter, int | None]:
+    """The filter of a search in a journal, and the event before which it is to look. Raises BadRequest."""
+    texts: dict[str, Any] = {}
+    for name in ("type", "since", "until", "player", "name"):
+        value = asked.get(name)
+        if value:
+            if fault := text_fault(value, NOTE_MAX):
+                raise BadRequest(name, fault)
+            texts[name] = value
+    for name in ("since", "until"):
+        if name in texts and not WALL_BEGINS.fullmatch(texts[name]):
+            raise BadRequest(name, "must be a time such as 2026-11-29T22:10, UTC")
+    roll = parse_number(asked, "roll") if asked.get("roll") else None
+    return Filter(roll=roll, **texts), parse_number(asked, "before") if asked.get("before") else None
+
+
+def parse_number(asked: Mapping[str, str], name: str) -> int:
+    """A number of an address's query. Raises BadRequest."""
+    value = asked.get(name, "")
+    if not (value.isascii() and value.isdecimal() and len(value) <= 15) or int(value) < 1:
+        raise BadRequest(name, "must be a positive whole number")
+    return int(value)
+
+
 def choice(body: dict[str, Any], field: str, allowed: Callable[[Any], bool], message: str) -> Any:
     """A part of a request that must be one of a few values. Raises BadRequest."""
     value = _part(body, field)
@@ -202,6 +333,29 @@ def _command(body: dict[str, Any]) -> str:
     if not isinstance(value, str) or not _COMMAND_ID.fullmatch(value):
         raise BadRequest("id", "must be 8 to 64 letters, digits, - or _")
     return value
+
+
+def _whole(body: dict[str, Any], field: str, least: int) -> int:
+    value = _part(body, field)
+    if type(value) is not int or value < least:
+        raise BadRequest(field, f"must be a whole number, {least} or more")
+    return value
+
+
+def _dice(body: dict[str, Any]) -> tuple[int, int]:
+    try:
+        check_step({"roll": _part(body, "dice")})
+    except StepError as error:
+        raise BadRequest("dice", error.message) from None
+    return body["dice"][0], body["dice"][1]
+
+
+def _reason(body: dict[str, Any]) -> str:
+    reason = _part(body, "reason")
+    if fault := text_fault(reason, NOTE_MAX):
+        raise BadRequest("reason", fault)
+    text: str = reason
+    return text
 
 
 def _encodable(text: str) -> str:

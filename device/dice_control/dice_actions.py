@@ -95,6 +95,16 @@ def parse_action(body: object) -> dict[str, Any]:
     return {name: dict(parts)}
 
 
+def acting_supervisor(action: dict[str, Any]) -> str | None:
+    """Who does this as a supervisor: explains an opening, or writes dice off; None for every other action."""
+    ((name, parts),) = action.items()
+    as_supervisor = (name == "explain" and parts["as"] == "supervisor") or (
+        name == "remove" and parts["to"] == "written_off"
+    )
+    supervisor: str | None = parts["done_by"] if as_supervisor else None
+    return supervisor
+
+
 def _text(length_max: int) -> Check:
     def check(field: str, value: Any) -> None:
         if fault := text_fault(value, length_max):

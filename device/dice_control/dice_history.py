@@ -122,7 +122,8 @@ class _Reading:
         self._no_roll: Mapping[str, Mapping[str, Any]] = {}
         self._in_play: set[tuple[str, str]] = set()
         # Of the last roll: its event, set and dice.
-        self._last_roll: tuple[int, str | None, tuple[int, int]] | None = None
+        # Those of this session: the set that was thrown (None: nobody knows) and the faces, by event.
+        self._rolls: dict[int, tuple[str | None, tuple[int, int]]] = {}
         self._open: Opening | None = None
         # The events that opened it, and that explained it while it was open.
         self._opened: Event | None = None
@@ -456,34 +457,38 @@ class _Reading:
                 self._no_roll = data["rule_set"]["no_roll"]
                 self._session += 1
                 self._table_open, self._throwing = True, False
-                self._roll_number, self._shooter, self._point, self._last_roll = 0, None, None, None
+                self._roll_number, self._shooter, self._point, self._rolls = 0, None, None, {}
                 self._row(event, "table_opened").rules = self._found.rules
             case "table_closed":
                 self._row(event, "table_closed").rules = self._found.rules
                 self._table_open = self._throwing = False
                 if self._open is not None:
                     self._open.while_closed = True
-            case "no_more_bets":
-                self._throwing = True
-                if self._open is not None:
-                    self._open.during_roll = True
             case "shooter":
                 self._shooter = data["step"]["shooter"]
-            case "roll":
-                dice = (data["step"]["roll"][0], data["step"]["roll"][1])
-                self._throwing = False
+            case "no_more_bets" | "roll":
+                self._throwing = event.type == "no_more_bets"
                 if self._open is not None:
                     self._open.during_roll = True
+                if self._throwing:
+                    return
+                dice = (data["step"]["roll"][0], data["step"]["roll"][1])
                 self._roll_number, self._point = data["number"], data["point"]
-                self._last_roll = (event.seq, self._count_roll(dice, event), dice)
+                self._rolls[event.seq] = (self._count_roll(dice, event), dice)
             case "correct":
-                dice = (data["step"]["correct"][0], data["step"]["correct"][1])
                 self._point = data["point"]
-                if self._last_roll is not None:
-                    roll, name, wrong = self._last_roll
-                    if name is not None:
-                        self._found.rolls[name].correct(wrong, dice)
-                    self._last_roll = (roll, name, dice)
+                self._correct_roll(data["corrects"], data["step"]["correct"])
+            case "roll_corrected":
+                self._point = data["point"]["becomes"]
+                self._correct_roll(data["corrects"], data["dice"])
+
+    def _correct_roll(self, roll: int, faces: list[int]) -> None:
+        """Count other faces for the roll of event `roll`; one that is not known was pruned."""
+        if roll in self._rolls:
+            (name, wrong), dice = self._rolls[roll], (faces[0], faces[1])
+            if name is not None:
+                self._found.rolls[name].correct(wrong, dice)
+            self._rolls[roll] = (name, dice)
 
     def _count_roll(self, dice: tuple[int, int], event: Event) -> str | None:
         names = {name for name, _ in self._in_play}

@@ -110,7 +110,8 @@ The lid and the slots
 `take` also wants these, in their order: reserve_opened, reserve_closed, slots, table_opened, table_closed,
 no_more_bets, no_roll and roll (in which sessions dice were in play, and whether the lid was shut), alert_raised
 (reserve_unexplained:<seq>, slots_changed_shut:<seq>, no_opening_count:<session>) and alert_acknowledged, started and
-recording_resumed (which an opening may outlive once before its alerts come at once).
+recording_resumed (which an opening, a throw off the table of which no die is named, a closing without its count, and
+slots that disagree with the log may outlive once before their alerts come at once).
 
 reserve_opened       table_open: whether the table is open. An opening while it is closed is explained by what was
                      brought or taken while the lid was open or before the table was opened, or by somebody who says

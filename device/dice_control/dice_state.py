@@ -109,6 +109,8 @@ class DiceState:
     settling_unread: bool = False
     # How many more dice were in the slots than in the log's reserve when they had settled last.
     surplus: int = 0
+    # How many starts of the program have found the slots and the log in disagreement as it was before.
+    starts_in_disagreement: int = 0
     # A change under a shut lid that may still turn out to belong to an opening, and those that an alert tells of.
     shut_change: ShutChange | None = None
     shut_alert: ShutChange | None = None
@@ -189,12 +191,26 @@ class DiceState:
         dice = self.at("play")
         return len(dice) == IN_PLAY and len({name for name, _ in dice}) == 1
 
+    def slots_disagree(self) -> bool:
+        """Whether other dice were seen in the slots than the log has in the reserve, by their number.
+
+        Where no set was ever recorded, nobody keeps the log that the slots could contradict.
+        """
+        return bool(self.sets) and self.slots is not None and len(self.slots) != len(self.at("reserve"))
+
     def take(self, kind: str, data: Mapping[str, Any], seq: int) -> None:
         """Apply an event. ValueError: `kind` is none of the dice log's."""
+        self._apply(kind, data, seq)
+        if self.starts_in_disagreement and not self.slots_disagree():
+            self.starts_in_disagreement = 0
+
+    def _apply(self, kind: str, data: Mapping[str, Any], seq: int) -> None:
         match kind:
             case "started" | "recording_resumed":
                 for one in self.openings:
                     one.starts += 1
+                self.game.started()
+                self.starts_in_disagreement += 1
             case "reserve_opened":
                 self._opened(data, seq)
             case "reserve_closed":

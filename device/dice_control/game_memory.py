@@ -16,6 +16,8 @@ class UnnamedThrow:
 
     event: int
     over: bool = False
+    # As `Opening.starts`.
+    starts: int = 0
 
 
 @dataclass
@@ -33,6 +35,8 @@ class UncountedClosing:
 
     session: int
     sets: list[str]
+    # As `Opening.starts`.
+    starts: int = 0
 
 
 @dataclass
@@ -62,6 +66,13 @@ class GameMemory:
         self._throws_over()
         if data.get("point") is None:
             self.off_table = False
+
+    def started(self) -> None:
+        """The program has started, or recording went on after a full disk."""
+        for throw in self.unnamed:
+            throw.starts += 1
+        for closing in self.uncounted:
+            closing.starts += 1
 
     def opened(self) -> None:
         """The table is open for another session."""

@@ -19,9 +19,10 @@ from device.dice_control.fairness import FACES, TOTALS, Comparison, compare_face
 from device.dice_control.report_kinds import FAIRNESS, KINDS, REPORT, STATUS
 from device.dice_control.report_page import log_page, report_page, status_page
 from device.dice_control.report_texts import fairness_text
-from device.dice_control.report_words import LANGUAGES, Words, language_of
+from device.dice_control.report_words import Words
 from device.dice_control.row_texts import moment_text
 from device.journal import JournalError, JournalReader
+from device.languages.languages import LANGUAGES, language_of
 from device.recovery import beginning
 
 # Below everything that a player waits for.

@@ -8,16 +8,9 @@ from typing import Final
 from device.dice_control.check_words import CHECK_WORDS
 from device.dice_control.day_words import DAY_WORDS
 from device.dice_control.log_words import LOG_WORDS
+from device.languages.languages import LANGUAGES
 
-LANGUAGES: Final = {"en": "English", "es": "español", "pt": "português", "zh-Hant": "繁體中文"}
 _ORDER: Final = tuple(LANGUAGES)
-_OF_RULES: Final = {"es-1979": "es", "es-md-2004": "es", "cl-scj": "es", "pe-1999": "es", "mo-2010": "pt"}
-
-
-def language_of(rules: str | None) -> str:
-    """The language of a table under a rule set; English where none is known of it."""
-    return _OF_RULES.get(rules or "", "en")
-
 
 WORDS: Final = LOG_WORDS | DAY_WORDS | CHECK_WORDS
 

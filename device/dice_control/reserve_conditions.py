@@ -17,8 +17,8 @@ from device.dice_control.rule_judgement import dice_number, named
 # slots (`drivers.wiring`: at most 250 each). A slot that changes so soon after a closing, or so shortly before an
 # opening, belongs to that opening.
 SETTLED_MS = 1_000
-# Whoever lets the terminal start again and again must not put an alert off: an opening that outlives so many starts
-# has no time left.
+# Whoever lets the terminal start again and again must not put an alert off: what outlives so many starts has no time
+# left.
 STARTS_MAX = 2
 
 
@@ -44,9 +44,8 @@ def conditions(dice: DiceLog, context: Context, times: ReserveTimes) -> Iterator
         yield from _grave(opening, context)
         if opening.closed is not None and opening.waits:
             yield _unexplained(opening, times)
-    # Where no set was ever recorded, nobody keeps the log that the slots could contradict.
-    if state.sets and state.slots is not None and not state.reserve_open and not context.slots_unseen:
-        yield from _slots(state, state.slots, times)
+    if state.slots_disagree() and not state.reserve_open and not context.slots_unseen:
+        yield _slots(state, times)
     if not context.lid_unseen and state.reserve_open is False and (changed := state.shut_changes()) is not None:
         yield _changed_shut(changed)
     if state.rolled_unknown and context.table_open:
@@ -64,7 +63,9 @@ def _open(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[C
     at_once = opening is not None and opening.starts >= STARTS_MAX and not context.lid_unseen
     grace_ms = 0 if at_once else times.open_max_ms
     text = f"The dice reserve is open for more than {times.open_max_ms // 1000} s. Close it."
-    yield Condition("reserve_left_open", text, {"opening": seq, "open_max_ms": times.open_max_ms}, grace_ms, seq)
+    detail = {"opening": seq, "open_max_ms": times.open_max_ms}
+    # Shut and opened again before anybody looked, it is another opening.
+    yield Condition("reserve_left_open", text, detail, grace_ms, seq, told_apart_by=("opening",))
 
 
 def _grave(opening: Opening, context: Context) -> Iterator[Condition]:
@@ -87,7 +88,7 @@ def _game(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[C
     """What throws and the closing of the table left open."""
     for throw in state.game.unnamed:
         text = "A die left the table in a void throw, and nobody said which. Record it, or have a supervisor see to it."
-        grace_ms = 0 if throw.over else times.explain_ms
+        grace_ms = 0 if throw.over or throw.starts >= STARTS_MAX else times.explain_ms
         yield Condition(f"dice_not_named:{throw.event}", text, {"event": throw.event}, grace_ms)
     reused = state.game.reused
     if reused is not None and reused.session == context.session_number:
@@ -105,7 +106,7 @@ def _game(state: DiceState, context: Context, times: ReserveTimes) -> Iterator[C
         text = f"Session {closing.session} was closed without a closing count of {sets_said(closing.sets)}."
         detail = {"session": closing.session, "sets": list(closing.sets)}
         # Once the next session goes on, nobody can tell how the dice lay.
-        grace_ms = 0 if context.table_open else times.closing_count_ms
+        grace_ms = 0 if context.table_open or closing.starts >= STARTS_MAX else times.closing_count_ms
         yield Condition(f"no_closing_count:{closing.session}", text, detail, grace_ms, latched=True)
 
 
@@ -137,19 +138,18 @@ def _not_two_in_play(state: DiceState) -> Condition:
     return Condition("dice_in_play", text, {"dice": [list(one) for one in dice]}, 0)
 
 
-def _slots(state: DiceState, slots: list[int], times: ReserveTimes) -> Iterator[Condition]:
-    dice = state.at("reserve")
-    if len(slots) == len(dice):
-        return
+def _slots(state: DiceState, times: ReserveTimes) -> Condition:
+    slots, dice = state.slots or [], state.at("reserve")
     by_log = ", ".join(f"{die} of set {name}" for name, die in dice)
     are = "there is" if len(dice) == 1 else "there are"
     said = f"{are} {len(dice)}: {by_log}" if dice else "there are none"
-    yield Condition(
+    return Condition(
         "slots_disagree",
         f"The slots of the reserve hold {dice_number(len(slots)) if slots else 'no dice'}, but by the log {said}. "
         f"Count them and record the count.",
         {"occupied": list(slots), "log": [die for _, die in dice], "sets": [name for name, _ in dice]},
-        times.slots_ms,
+        # At a start the slots are first to say what they hold.
+        times.slots_ms if state.starts_in_disagreement < STARTS_MAX else SETTLED_MS,
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from device.event import GENESIS_HASH, Event
-from device.journal_verification import SignatureCheck, SignedSoFar, Unproven
+from device.journal_verification import ADOPTED, SignatureCheck, SignedSoFar, Unproven
 from provisioning.central.archive_message import Finding
 
-KnownKeys = Mapping[tuple[str, str], frozenset[str]]
-"""The public keys that a table may sign with, by site and table."""
+KnownKeys = Mapping[tuple[str, str], tuple[str, ...]]
+"""The public keys of a table's units, one after the other, by site and table."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,27 @@ def _finding(site: str, end: End, event: Event, keys: KnownKeys | None) -> Findi
             f"event {event.seq} follows one with hash {event.prev}, but event {end.seq} in the archive has {end.hash}"
         )
         return Finding("fork", f"{reason}: two histories under one name", event.seq)
-    if keys is None or event.type != "started":
+    if event.type not in ("started", ADOPTED):
         return None
+    fault = _key_fault(event, end.signed.key, keys, site)
+    return Finding("key", f"event {event.seq}{fault}", event.seq) if fault is not None else None
+
+
+def _key_fault(event: Event, before: str | None, keys: KnownKeys | None, site: str) -> str | None:
+    """Why the key that an event names may not be the table's after `before`, or None when it may.
+
+    Nobody at the table can vouch for a new key: whoever has another one writes the same events as a new unit does.
+    """
+    key = event.data.get("key")
+    if keys is None:
+        if before in (None, key):
+            return None
+        return f" changes the key from {before} to {key!r}, which only a list of tables with both of them can allow"
     known = keys.get((site, event.table))
     if known is None:
-        return Finding("key", f"event {event.seq}: the table is not in the list of tables", event.seq)
-    key = event.data.get("key")
+        return ": the table is not in the list of tables"
     if key not in known:
-        return Finding("key", f"event {event.seq} names the key {key!r}, which is not the listed one", event.seq)
+        return f" names the key {key!r}, which is not listed as the table's; its unit was replaced, or is another one"
+    if before in known and known.index(key) < known.index(before):
+        return f" names the key {key!r} of a former unit, which {before} has replaced"
     return None

@@ -12,13 +12,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from provisioning.central.archive_alarms import NotInAlarm, TableStatus, read_position, read_status, resolve
-from provisioning.central.archive_configuration import (
-    ArchiveConfiguration,
-    ArchiveConfigurationError,
-    read_archive_configuration,
-)
+from provisioning.central.archive_configuration import ArchiveConfiguration, read_archive_configuration
 from provisioning.central.archive_database import ArchiveDatabaseError, opened
 from provisioning.central.archive_reader import run_archive
+from provisioning.central.toml_file import BadFile
 from provisioning.command_failed import CommandFailed
 from provisioning.standard_streams import visible
 
@@ -87,7 +84,7 @@ def _database(configuration_path: Path) -> Iterator[Connection]:
 def _configuration(path: Path) -> ArchiveConfiguration:
     try:
         return read_archive_configuration(path)
-    except ArchiveConfigurationError as error:
+    except BadFile as error:
         raise CommandFailed(str(error)) from error
 
 

@@ -140,11 +140,12 @@ class _Reading:
                 batch = await messages.fetch(BATCH_MESSAGES, timeout=wait_s)
             except TimeoutError:  # the client's own is one
                 batch = []
-            for message in batch:
-                told = _told(message)
-                taken = await self._do(lambda told=told: self._archive.take(told, in_order=False))  # type: ignore[misc]
-                await message.ack()
-                if taken is Taken.WAITS:
+            if batch:
+                told = [_told(message) for message in batch]
+                taken = await self._do(lambda told=told: self._archive.take_next(told))  # type: ignore[misc]
+                for message in batch:
+                    await message.ack()
+                if Taken.WAITS in taken:
                     look_at = 0.0
             if not self._client.is_connected:
                 raise DeliveryError("the link to the central server broke off")

@@ -13,10 +13,11 @@ from sqlalchemy import ColumnElement, Table, Update, and_, or_, update
 
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.event import Event
+from engine_lite.rules import LOSE, MOVE, PUSH, RETURN, WIN
 from provisioning.central.archive_schema import alerts, dice_movements, rolls, sessions, settlements
 from provisioning.central.archive_stakes import Stake
 
-_RESULTS: Final = ("win", "lose", "return", "move")
+_RESULTS: Final = (WIN, LOSE, PUSH, RETURN, MOVE)
 
 
 class BadShape(ValueError):

@@ -138,7 +138,7 @@ settlements: Final = Table(
     _text("player", "the player's position or name"),
     _text("kind", "the bet: pass_line, place, hardway ..."),
     _number("number", "the bet's number, where it has one", nullable=True),
-    _text("result", "win, lose, return, or move (to the number moved_to)"),
+    _text("result", "win, lose, push, return, or move (to moved_to)"),
     _number(
         "amount",
         "the stake that this was about; null where this program's rules differ from the table's",

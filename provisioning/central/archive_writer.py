@@ -1,4 +1,4 @@
-"""Takes messages of the central log into the archive's database: each in one transaction, or not at all.
+"""Takes messages of the central log into the archive's database: each whole in a transaction, or not at all.
 
 What can be taken and what not is a matter of the events alone, never of the stream's numbers: what is here already is
 compared and passed over, however often it comes; what does not continue the history puts the table in alarm, and until
@@ -8,6 +8,7 @@ believed when the table's own messages, read one after the other, have it too.
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final
@@ -88,6 +89,8 @@ class Archive:
         try:
             with self._connection.begin():
                 taken = self._take(message, in_order)
+                if not in_order:
+                    self._note_position(message)
             is_done = True
         except DataError as error:
             with self._connection.begin():
@@ -98,8 +101,30 @@ class Archive:
         finally:
             if not is_done:
                 self._forget(message.names)
-        if not in_order and message.sequence > self.position:
-            self.position, self.position_hash = message.sequence, message.hash
+        if not in_order:
+            self._advance(message)
+        return taken
+
+    def take_next(self, messages: Sequence[LogMessage]) -> list[Taken]:
+        """Take the next messages of all tables, at least one, in one transaction.
+
+        Where the database refuses what one of them holds, each is taken by itself.
+        """
+        is_done = False
+        try:
+            with self._connection.begin():
+                taken = [self._take(message, in_order=False) for message in messages]
+                self._note_position(messages[-1])
+            is_done = True
+        except DataError:
+            taken = []
+        finally:
+            if not is_done:
+                for message in messages:
+                    self._forget(message.names)
+        if not is_done:
+            return [self.take(message, in_order=False) for message in messages]
+        self._advance(messages[-1])
         return taken
 
     def move_to(self, position: int) -> None:
@@ -149,8 +174,6 @@ class Archive:
     def _take(self, message: LogMessage, in_order: bool) -> Taken:
         names = message.names
         head = self._heads.get(names) or self._read_head(names)
-        if not in_order:
-            self._note_position(message)
         if head.alarm is not None or (head.reread and not in_order):
             self._let_wait(message, head)
             return Taken.WAITS
@@ -273,6 +296,11 @@ class Archive:
         return stakes
 
     # Rows of the archive's own
+
+    def _advance(self, message: LogMessage) -> None:
+        """What `_note_position` wrote is committed."""
+        if message.sequence > self.position:
+            self.position, self.position_hash = message.sequence, message.hash
 
     def _note_position(self, message: LogMessage) -> None:
         if message.sequence > self.position:

@@ -25,6 +25,7 @@ name = "casino-2"
 site = "casino-1"
 name = "craps-1"
 key = "UB..."                    # what `boxman table key` says
+former_keys = ["UD..."]          # of the units that this one took the table over from, the oldest first
 
 [[readers]]
 name = "archive"
@@ -33,21 +34,14 @@ key = "UC..."                    # what `boxman central key` says
 """
 
 import re
-import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from device.table_key import is_public_key
-from provisioning.central.table_list import KnownTable
+from provisioning.central.toml_file import HOST, NAME, NAME_FORM, BadFile, Section, TomlFile, read_toml
 
 HUB_SERVERS: Final = (1, 3)
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
-_HOST: Final = re.compile(r"[0-9A-Za-z-]{1,63}(\.[0-9A-Za-z-]{1,63})*")
 _PATH: Final = re.compile(r"/[^\x00-\x1f\x7f]*")
-_NAMES: Final = "1 to 32 letters, digits, - or _"
 _SERVER_KEYS: Final = (
     "name",
     "host",
@@ -60,16 +54,16 @@ _SERVER_KEYS: Final = (
     "store",
     "store_gb",
 )
-_KEYS: Final = {
-    "servers": _SERVER_KEYS,
-    "sites": ("name", "server"),
-    "tables": ("site", "name", "key"),
-    "readers": ("name", "key"),
-}
 
 
-class BadList(Exception):
-    """A list that is not sound: one line that names the place in it and what would be right."""
+@dataclass(frozen=True)
+class KnownTable:
+    """A table, and the public key of the unit that it is now; those of the units before it, the oldest first."""
+
+    site: str
+    name: str
+    key: str
+    former_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,174 +130,119 @@ class CentralList:
 
 
 def read_list(path: Path) -> CentralList:
-    """Read and check the list. Raises BadList, in one line."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except OSError as error:
-        raise BadList(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise BadList(f"{path}: is no UTF-8 text (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadList(f"{path}: is no TOML: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadList(f"{path}: is no TOML that can be read ({error})") from error
-    try:
-        return _Checked(text, data).result()
-    except BadList as error:
-        raise BadList(f"{path}: {error}") from None
+    """Read and check the list. Raises BadFile, in one line."""
+    return read_toml(path, _checked)
 
 
-class _Checked:
+def read_tables(file: TomlFile) -> tuple[KnownTable, ...]:
+    """A file's [[tables]], each table and each key once. Raises BadFile."""
+    return _read_tables(file, {})
+
+
+def _checked(file: TomlFile) -> CentralList:
     """Goes through what the file says, in its order, so that the first thing that is wrong is named."""
-
-    def __init__(self, text: str, data: dict[str, Any]) -> None:
-        self._text = text
-        self._data = data
-
-    def result(self) -> CentralList:
-        allowed = ("ca", "admin", *_KEYS)
-        _check_keys(self._data, allowed)
-        found = CentralList(
-            ca=_matching(self._data, "ca", _PATH, "the whole path of the CA's file on the servers"),
-            admin=_public_key(self._data, "admin"),
-            hub=tuple(self._each("servers", _server)),
-            sites=tuple(self._each("sites", _site)),
-            tables=tuple(self._each("tables", _table)),
-            readers=tuple(self._each("readers", _reader)),
-        )
-        if len(found.hub) not in HUB_SERVERS:
-            raise BadList(f"there should be one [[servers]], or three for a cluster; there are {len(found.hub)}")
-        self._check_against_each_other(found)
-        return found
-
-    def _each(self, section: str, read: Any) -> Iterable[Any]:
-        entries = self._data.get(section, [])
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise BadList(f"{section} should be written [[{section}]], once for each")
-        for number, entry in enumerate(entries, start=1):
-            try:
-                _check_keys(entry, _KEYS[section])
-                yield read(entry)
-            except BadList as error:
-                raise BadList(f"{self._place(section, number)}: {error}") from None
-
-    def _check_against_each_other(self, found: CentralList) -> None:
-        sites = {site.name for site in found.sites}
-        servers = [*found.hub, *(site.server for site in found.leaf_sites if site.server is not None)]
-        self._check_single("sites", [site.name for site in found.sites])
-        self._check_single("tables", [f"{table.site} {table.name}" for table in found.tables])
-        self._check_single("readers", [reader.name for reader in found.readers])
-        for number, table in enumerate(found.tables, start=1):
-            if table.site not in sites:
-                raise BadList(f"{self._place('tables', number)}: site {table.site!r} is no [[sites]] of this list")
-        names: set[str] = set()
-        ports: dict[tuple[str, int], str] = {}
-        for server in servers:
-            if server.name in names:
-                raise BadList(f"two servers are named {server.name!r}")
-            names.add(server.name)
-            for key in ("port", "cluster_port", "leaf_port"):
-                at = (server.host, getattr(server, key))
-                if at in ports:
-                    raise BadList(f"server {server.name!r}: {key} {at[1]} of {at[0]} is {ports[at]} already")
-                ports[at] = f"{key} of server {server.name!r}"
-        owners = {found.admin: "the admin"}
-        keys = [("tables", table.key, f"table {table.name} of {table.site}") for table in found.tables]
-        keys += [("readers", reader.key, f"reader {reader.name}") for reader in found.readers]
-        counted = {"tables": 0, "readers": 0}
-        for section, key, owner in keys:
-            counted[section] += 1
-            if key in owners:
-                raise BadList(f"{self._place(section, counted[section])}: key is that of {owners[key]} already")
-            owners[key] = owner
-
-    def _check_single(self, section: str, names: list[str]) -> None:
-        for number, name in enumerate(names, start=1):
-            if name in names[: number - 1]:
-                raise BadList(f"{self._place(section, number)}: {name!r} is in the list already")
-
-    def _place(self, section: str, number: int) -> str:
-        """Where the entry begins: its line, where it is written with a header of its own."""
-        begins = [
-            line
-            for line, words in enumerate(self._text.splitlines(), start=1)
-            if re.match(rf"\s*\[\[\s*{section}\s*\]\]", words)
-        ]
-        where = f"line {begins[number - 1]}, " if len(begins) >= number else ""
-        return f"{where}[[{section}]] {number}"
+    file.top.check_keys("ca", "admin", "servers", "sites", "tables", "readers")
+    admin = file.top.public_key("admin")
+    owners = {admin: "the admin"}
+    found = CentralList(
+        ca=file.top.matching("ca", _PATH, "the whole path of the CA's file on the servers"),
+        admin=admin,
+        hub=tuple(_server(entry) for entry in file.each("servers")),
+        sites=tuple(_site(entry) for entry in file.each("sites")),
+        tables=_read_tables(file, owners),
+        readers=_read_readers(file, owners),
+    )
+    if len(found.hub) not in HUB_SERVERS:
+        raise BadFile(f"there should be one [[servers]], or three for a cluster; there are {len(found.hub)}")
+    _check_single(file, "sites", [site.name for site in found.sites])
+    sites = {site.name for site in found.sites}
+    for number, table in enumerate(found.tables, start=1):
+        if table.site not in sites:
+            raise BadFile(f"{file.place('tables', number)}: site {table.site!r} is no [[sites]] of this list")
+    _check_servers([*found.hub, *(site.server for site in found.leaf_sites if site.server is not None)])
+    return found
 
 
-def _server(entry: dict[str, Any]) -> Server:
+def _check_servers(servers: list[Server]) -> None:
+    names: set[str] = set()
+    ports: dict[tuple[str, int], str] = {}
+    for server in servers:
+        if server.name in names:
+            raise BadFile(f"two servers are named {server.name!r}")
+        names.add(server.name)
+        for key in ("port", "cluster_port", "leaf_port"):
+            at = (server.host, getattr(server, key))
+            if at in ports:
+                raise BadFile(f"server {server.name!r}: {key} {at[1]} of {at[0]} is {ports[at]} already")
+            ports[at] = f"{key} of server {server.name!r}"
+
+
+def _read_tables(file: TomlFile, owners: dict[str, str]) -> tuple[KnownTable, ...]:
+    """`owners` holds who has each key already; those of the tables are added."""
+    tables = []
+    for entry in file.each("tables"):
+        table = _table(entry)
+        for key, owner in (
+            (table.key, f"table {table.name} of {table.site}"),
+            *((former, f"a former unit of table {table.name} of {table.site}") for former in table.former_keys),
+        ):
+            _own(entry, "key is" if key == table.key else "former_keys holds", key, owner, owners)
+        tables.append(table)
+    _check_single(file, "tables", [f"{table.site} {table.name}" for table in tables])
+    return tuple(tables)
+
+
+def _read_readers(file: TomlFile, owners: dict[str, str]) -> tuple[Reader, ...]:
+    readers = []
+    for entry in file.each("readers"):
+        entry.check_keys("name", "key")
+        reader = Reader(entry.matching("name", NAME, NAME_FORM), entry.public_key("key"))
+        _own(entry, "key is", reader.key, f"reader {reader.name}", owners)
+        readers.append(reader)
+    _check_single(file, "readers", [reader.name for reader in readers])
+    return tuple(readers)
+
+
+def _own(entry: Section, begins: str, key: str, owner: str, owners: dict[str, str]) -> None:
+    if key in owners:
+        entry.refuse(f"{begins} that of {owners[key]} already")
+    owners[key] = owner
+
+
+def _check_single(file: TomlFile, section: str, names: list[str]) -> None:
+    seen: set[str] = set()
+    for number, name in enumerate(names, start=1):
+        if name in seen:
+            raise BadFile(f"{file.place(section, number)}: {name!r} is in the list already")
+        seen.add(name)
+
+
+def _server(entry: Section) -> Server:
+    entry.check_keys(*_SERVER_KEYS)
     return Server(
-        name=_matching(entry, "name", _NAME, _NAMES),
-        host=_matching(entry, "host", _HOST, "the name or address in its certificate"),
-        listen=_matching(entry, "listen", _HOST, "an address of that machine", "127.0.0.1"),
-        port=_whole(entry, "port", 1, 65535, 4222),
-        cluster_port=_whole(entry, "cluster_port", 1, 65535, 6222),
-        leaf_port=_whole(entry, "leaf_port", 1, 65535, 7422),
-        certificate=_matching(entry, "certificate", _PATH, "a whole path on that machine"),
-        private_key=_matching(entry, "private_key", _PATH, "a whole path on that machine"),
-        store=_matching(entry, "store", _PATH, "a whole path on that machine"),
-        store_gb=_whole(entry, "store_gb", 1, 1_000_000),
+        name=entry.matching("name", NAME, NAME_FORM),
+        host=entry.matching("host", HOST, "the name or address in its certificate"),
+        listen=entry.matching("listen", HOST, "an address of that machine", "127.0.0.1"),
+        port=entry.whole("port", 1, 65535, 4222),
+        cluster_port=entry.whole("cluster_port", 1, 65535, 6222),
+        leaf_port=entry.whole("leaf_port", 1, 65535, 7422),
+        certificate=entry.matching("certificate", _PATH, "a whole path on that machine"),
+        private_key=entry.matching("private_key", _PATH, "a whole path on that machine"),
+        store=entry.matching("store", _PATH, "a whole path on that machine"),
+        store_gb=entry.whole("store_gb", 1, 1_000_000),
     )
 
 
-def _site(entry: dict[str, Any]) -> Site:
-    name = _matching(entry, "name", _NAME, _NAMES)
-    if "server" not in entry:
-        return Site(name, None)
-    server = entry["server"]
-    if not isinstance(server, dict):
-        raise BadList("server should be written [sites.server]")
-    try:
-        _check_keys(server, _SERVER_KEYS)
-        return Site(name, _server(server))
-    except BadList as error:
-        raise BadList(f"server: {error}") from None
+def _site(entry: Section) -> Site:
+    entry.check_keys("name", "server")
+    name = entry.matching("name", NAME, NAME_FORM)
+    return Site(name, _server(entry.section("server")) if "server" in entry.values else None)
 
 
-def _table(entry: dict[str, Any]) -> KnownTable:
-    site, name = (_matching(entry, key, _NAME, _NAMES) for key in ("site", "name"))
-    return KnownTable(site, name, _public_key(entry, "key"))
-
-
-def _reader(entry: dict[str, Any]) -> Reader:
-    return Reader(_matching(entry, "name", _NAME, _NAMES), _public_key(entry, "key"))
-
-
-def _public_key(entry: dict[str, Any], key: str) -> str:
-    value = _given(entry, key, None)
-    if isinstance(value, str) and value.startswith("S"):
-        raise BadList(f"{key} is a secret seed; make a new key, and put its public part here")
-    if not isinstance(value, str) or not is_public_key(value):
-        raise BadList(f"{key} should be a public key: 56 letters and digits that begin with U")
-    return value
-
-
-def _matching(entry: dict[str, Any], key: str, form: re.Pattern[str], right: str, default: str | None = None) -> str:
-    value = _given(entry, key, default)
-    if not isinstance(value, str) or not form.fullmatch(value):
-        raise BadList(f"{key} should be {right}")
-    return value
-
-
-def _whole(entry: dict[str, Any], key: str, lowest: int, highest: int, default: int | None = None) -> int:
-    value = _given(entry, key, default)
-    if type(value) is not int or not lowest <= value <= highest:
-        raise BadList(f"{key} should be a whole number from {lowest} to {highest}")
-    return value
-
-
-def _given(entry: dict[str, Any], key: str, default: Any) -> Any:
-    if key not in entry and default is None:
-        raise BadList(f"{key} is missing")
-    return entry.get(key, default)
-
-
-def _check_keys(entry: dict[str, Any], keys: tuple[str, ...]) -> None:
-    for key in entry:
-        if key not in keys:
-            near = get_close_matches(key, keys, 1)
-            instead = f", did you mean {near[0]}?" if near else f"; the keys are {', '.join(keys)}"
-            raise BadList(f"{key} is no key{instead}")
+def _table(entry: Section) -> KnownTable:
+    entry.check_keys("site", "name", "key", "former_keys")
+    site, name = (entry.matching(key, NAME, NAME_FORM) for key in ("site", "name"))
+    former = entry.texts("former_keys", "a list of public keys", [])
+    return KnownTable(
+        site, name, entry.public_key("key"), tuple(entry.checked_key("former_keys", key) for key in former)
+    )

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from provisioning.central.event_store import EventStore, StoreError
 from provisioning.central.receiver import Receiver
-from provisioning.central.receiver_configuration import ReceiverConfigurationError, read_receiver_configuration
+from provisioning.central.receiver_configuration import read_receiver_configuration
 from provisioning.central.receiver_refusals import Refusals
 from provisioning.central.receiver_server import BACKLOG, serve
+from provisioning.central.toml_file import BadFile
 from provisioning.command_failed import CommandFailed
 
 
@@ -37,7 +38,7 @@ def receive(configuration_path: Path) -> int:
                 where = f"https://{configuration.host}:{configuration.port}"
                 print(f"receiver at {where}, tables: {len(configuration.tables)}", flush=True)
                 asyncio.run(serve(receiver, refusals, listener, configuration.tls))
-    except (ReceiverConfigurationError, StoreError) as error:
+    except (BadFile, StoreError) as error:
         raise CommandFailed(str(error)) from error
     return 0
 

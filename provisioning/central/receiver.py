@@ -25,10 +25,10 @@ from device.https_protocol import (
     is_request_signed,
     last_path,
 )
+from provisioning.central.central_list import KnownTable
 from provisioning.central.event_store import EventStore, NotContinued, StoreError
 from provisioning.central.received_body import read_body
 from provisioning.central.receiver_refusals import BROKE_OFF, Refusals, Refused
-from provisioning.central.table_list import KnownTable
 
 BODY_TIMEOUT_S: Final = 30.0
 # More would be answered when nobody waits any longer: a pack takes some 20 ms (seen), and a table gives up after 15 s.

@@ -15,11 +15,21 @@ with the sequence numbers by which its tables are fenced. So it takes events whe
 The hub's stream has the site's for a source: the hub asks each site, over the line that the site keeps to it, for what
 comes after the last message it has, in the site's order; so the hub's log of every table is gapless and without
 duplicates after any cut, and also after the hub lost its tail. The messages are numbered anew at the hub, which no
-table of the site minds: none of them asks there. The line carries no `craps.>`: otherwise the hub would take a table's
+table of the site minds: none of them asks there. The line carries no journal: otherwise the hub would take a table's
 message directly as well, and answer it.
 What this does not cover: a site's server that lost its own tail, as by a disk brought back from a backup. Its tables
-send it what is missing, but under numbers that the hub has had already and does not ask for again. Whoever reads the
-hub then finds a gap in the tables of that site; the site's own log is whole.
+send it what is missing, but under numbers that the hub has had already and does not ask for again. The site's own log
+is whole then; at the hub a gap is left in the tables of that site, which an archive raises an alarm of. Let the archive
+read the site's own server once (`servers` in its file), resolve the alarm, and let it read the hub again: what it has
+by then, it does not take again.
+
+**A changed list** is in force once the servers were started anew, those of a cluster one after the other. Reloading is
+not enough: a server that reloads its file lets a new table sign in, but does not lead what it says to the stream (seen
+with 2.15.1).
+
+**Signs of life** (`device.presence`) are in no stream. A table's account exports its own, and each reader's imports
+them from all of these accounts: a server hands nothing on that it has imported itself, but for what came over a leaf
+site's line, which its CENTRAL imports to that end.
 
 **Flushing.** `sync_interval: always` everywhere: what is acknowledged is on the disk.
 """
@@ -34,9 +44,9 @@ from typing import Any, Final
 from device.data_folder import sync_folder
 from device.nats_connection import inbox_of
 from device.table_key import KEY_BYTES, new_seed, public_key_of
-from device.uplink_protocol import subject
-from provisioning.central.central_list import CentralList, Server, Site
-from provisioning.central_server import STREAM, SUBJECTS
+from device.uplink_protocol import presence_subject, subject
+from provisioning.central.central_list import CentralList, KnownTable, Server, Site
+from provisioning.central_server import PRESENCES, STREAM, SUBJECTS
 from provisioning.json_file import JsonFileError, read_json_file
 
 ACCOUNT: Final = "CENTRAL"
@@ -130,8 +140,8 @@ def _leaf(listed: CentralList, site: Site, server: Server, kept: dict[str, Any])
                 "nkey": kept["leaf_seeds"][site.name],
                 "account": ACCOUNT,
                 "tls": {"ca_file": listed.ca},
-                "deny_exports": ["craps.>"],
-                "deny_imports": ["craps.>"],
+                "deny_exports": [SUBJECTS],
+                "deny_imports": [SUBJECTS],
             }
         ]
     }
@@ -152,17 +162,26 @@ def _server(listed: CentralList, server: Server, site: Site | None, lines: Itera
                 {"service": SUBJECTS},
                 *({"service": name} for name in _READER_SERVICES),
                 *({"service": name, "response_type": "stream"} for name in _READER_STREAMS),
+                *({"stream": _presence_of(name)} for name, _ in lines),
             ],
         }
     }
+    presences = [_stream(_account_of(table), presence_subject(table.site, table.name)) for table in tables]
+    if site is not None:
+        accounts[ACCOUNT]["imports"] = presences
     for table in tables:
         own = subject(table.site, table.name)
         services = [own, f"$JS.API.DIRECT.GET.{STREAM}.{own}"]
-        owner = f"{table.site}.{table.name}"
-        accounts[f"table:{owner}"] = _guest(table.key, owner, services, SUBSCRIPTIONS_PER_TABLE)
+        guest = _guest(table.key, f"{table.site}.{table.name}", services, SUBSCRIPTIONS_PER_TABLE)
+        presence = presence_subject(table.site, table.name)
+        guest["users"][0]["permissions"]["publish"]["allow"].append(presence)
+        accounts[_account_of(table)] = guest | {"exports": [{"stream": presence}]}
     for reader in listed.readers:
         services = [*_READER_SERVICES, *_READER_STREAMS]
-        accounts[f"reader:{reader.name}"] = _guest(reader.key, reader.key, services, SUBSCRIPTIONS_PER_READER)
+        guest = _guest(reader.key, reader.key, services, SUBSCRIPTIONS_PER_READER)
+        guest["users"][0]["permissions"]["subscribe"]["allow"].append(PRESENCES)
+        guest["imports"] += presences + [_stream(ACCOUNT, _presence_of(name)) for name, _ in lines]
+        accounts[f"reader:{reader.name}"] = guest
     return {
         "server_name": server.name,
         "host": server.listen,
@@ -191,7 +210,7 @@ def _guest(key: str, owner: str, services: list[str], subscriptions_max: int) ->
             {
                 "nkey": key,
                 "permissions": {
-                    "publish": {"allow": services},
+                    "publish": {"allow": list(services)},
                     "subscribe": {"allow": [f"{inbox_of(owner)}.>"]},
                 },
             }
@@ -202,11 +221,23 @@ def _guest(key: str, owner: str, services: list[str], subscriptions_max: int) ->
 
 
 def _line_permissions(site: str) -> dict[str, Any]:
-    """What a leaf node may send to the hub and hear from it: the hub's reading of its stream, no table's subject."""
+    """What a leaf node may send to the hub and hear from it: the hub's reading of its stream, no table's journal."""
     return {
-        "publish": {"allow": [f"$JS.S.{site}.>", "$JSC.R.>"]},
+        "publish": {"allow": [f"$JS.S.{site}.>", "$JSC.R.>", _presence_of(site)]},
         "subscribe": {"allow": [f"$JS.{site}.API.>", "$JS.FC.>", "$JS.ACK.>"]},
     }
+
+
+def _account_of(table: KnownTable) -> str:
+    return f"table:{table.site}.{table.name}"
+
+
+def _presence_of(site: str) -> str:
+    return f"craps.{site}.*.presence"
+
+
+def _stream(account: str, name: str) -> dict[str, Any]:
+    return {"stream": {"account": account, "subject": name}}
 
 
 def _tls(listed: CentralList, server: Server) -> dict[str, Any]:

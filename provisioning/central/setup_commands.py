@@ -6,9 +6,10 @@ from pathlib import Path
 
 from device.nats_connection import NatsAccess, inbox_of
 from device.table_key import TableKeyError, open_table_key
-from provisioning.central.central_list import BadList, CentralList, read_list
+from provisioning.central.central_list import CentralList, read_list
 from provisioning.central.server_files import SecretsUnusable, server_files, write_files
 from provisioning.central.stream_setup import ensure_journal_stream, wanted_stream
+from provisioning.central.toml_file import BadFile
 from provisioning.central_server import STREAM, CentralServerError
 from provisioning.command_failed import CommandFailed
 from provisioning.key_file import key_in_file
@@ -80,5 +81,5 @@ def make_key(path: Path) -> int:
 def _listed(path: Path) -> CentralList:
     try:
         return read_list(path)
-    except BadList as error:
+    except BadFile as error:
         raise CommandFailed(str(error)) from error

@@ -3,8 +3,10 @@
 import os
 import platform
 
+from tests.bench.archive_speed import archive_speed
 from tests.bench.hardware_speed import hardware_speed
 from tests.bench.journal_speed import journal_speed
+from tests.bench.outage import outage
 from tests.bench.pruning_speed import pruning_speed
 from tests.bench.settlement_speed import settlement_speed
 from tests.bench.table_speed import table_speed
@@ -14,7 +16,16 @@ from tests.bench.terminal_speed import terminal_speed
 def main() -> None:
     """Run every benchmark and print a table."""
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for measure in (settlement_speed, table_speed, terminal_speed, hardware_speed, journal_speed, pruning_speed):
+    for measure in (
+        settlement_speed,
+        table_speed,
+        terminal_speed,
+        hardware_speed,
+        journal_speed,
+        pruning_speed,
+        archive_speed,
+        outage,
+    ):
         for what, figure in measure():
             print(f"  {what:<76} {figure:>12}")
 

@@ -39,7 +39,7 @@ def journal_speed() -> list[tuple[str, str]]:
         terminal = TerminalProcess(data, configuration=configuration)
         with terminal:
             terminal.terminate()
-            events = _lengthen(data, EVENTS)
+            events = lengthen_journal(data, EVENTS)
             bytes_an_event = path.stat().st_size / events
             (data / "snapshot").unlink()
             without_s = _start_s(terminal)
@@ -48,7 +48,7 @@ def journal_speed() -> list[tuple[str, str]]:
             memory_kib = _resident_kib(terminal.pid)
             terminal.terminate()
             # As after a crash just before the next snapshot.
-            _lengthen(data, SNAPSHOT_EVENTS - 100)
+            lengthen_journal(data, SNAPSHOT_EVENTS - 100)
             behind_s = _start_s(terminal)
             terminal.terminate()
         with JournalReader(path) as reader:
@@ -80,7 +80,7 @@ def _recovered(journal: Journal, data: Path) -> Session:
     ).session
 
 
-def _lengthen(data: Path, events: int) -> int:
+def lengthen_journal(data: Path, events: int) -> int:
     """So many events more, and how many there are then."""
     with Journal.open(data / "journal.db", "craps-1") as journal:
         session = _recovered(journal, data)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from device.recorder import DISK_FULL, Busy, Halted, IdReused
 from device.table_terms import TableTerms
+from drivers.dice_keys_decoder import SAME_THROW_MS
 from drivers.signals import BOXES
 from drivers.wiring import BUTTONS
 from engine_lite.refusal import Refused
@@ -19,10 +20,15 @@ from tests.simulator.dice_deeds import MORNING, some_action
 from tests.simulator.hands import ABANDONED_S, right_place
 from tests.simulator.ledger import Asked, Violation
 from tests.simulator.machine import Machine
+from tests.simulator.supervisor import SUPERVISOR, some_decision
 
 PLAYERS: Final = ("1", "2", "5", "11")
 NO_ROLLS: Final = ("off_table", "in_dice_cup", "broken", "on_chips")
 DONE_AGAIN_MAX: Final = 3
+# Within this time of a first die that was entered on the screen, the next is taken for its second; and so long it
+# takes, at most, to key one.
+SAME_THROW_S: Final = SAME_THROW_MS / 1000
+SECOND_DIE_TAKES_S: Final = 1.0
 
 
 class Dealer:
@@ -80,10 +86,12 @@ class Dealer:
             self._puck: 4,
             self._button: 6,
             self._hold: 2,
-            self._one_die: 1,
-            self._close: 2,
+            self._one_die: 3,
+            self._two_pages: 5,
+            self._close: 3,
             self._acknowledge: 3,
             self._take_back: 2,
+            self._supervise: 4,
         }
 
     # Commands
@@ -133,7 +141,8 @@ class Dealer:
             self._unanswered = [*self._unanswered, command][-DONE_AGAIN_MAX:]
             return False
         is_done = self._answered(command, asked, answering)
-        if is_done and machine.halts != halts:
+        # What was on the disk when the screen said so may still be on its way to whoever asked.
+        if is_done and machine.halts != halts and answering.result()["seq"] > machine.halted_seq:
             raise Violation(f"command {command} was done after the screen had said that nothing is accepted")
         return is_done
 
@@ -198,6 +207,12 @@ class Dealer:
             self._offered[rules.name] = offered
         return self._offered[rules.name]
 
+    async def _two_pages(self) -> None:
+        """Two people at two screens, at once."""
+        await asyncio.gather(
+            self._bet(), self._random.choice((self._bet, self._shooter, self._take_back, self._dice))()
+        )
+
     def _lying(self) -> dict[str, Any] | None:
         table = self._machine.ledger.session.table
         bets = table.bets() if table is not None else []
@@ -258,6 +273,12 @@ class Dealer:
     async def _take_back(self) -> None:
         await self.ask("take_back", self._random.random() < 0.5)
 
+    async def _supervise(self) -> None:
+        found = some_decision(self._random, self._machine.ledger.session)
+        if found is not None:
+            asked, decision = found
+            await self.ask("do", asked, SUPERVISOR, decision)
+
     async def _close(self) -> None:
         await self.ask("close_table")
 
@@ -273,7 +294,13 @@ class Dealer:
             await self.ask("dice_action", action)
 
     async def _lid(self) -> None:
-        hands = self._machine.hands
+        hands, random = self._machine.hands, self._random
+        if hands.lid_open and random.random() < 0.4:
+            # Shut and opened again, perhaps before anybody looks.
+            hands.move_lid(False)
+            await asyncio.sleep(random.uniform(0.1, 0.6))
+            hands.move_lid(True)
+            return
         hands.move_lid(not hands.lid_open)
 
     async def _slot(self) -> None:
@@ -290,14 +317,29 @@ class Dealer:
         await self._machine.hands.hold_key(self._random.choice((1, 2)))
 
     async def _one_die(self) -> None:
-        await self._machine.hands.key_one_die(self._random.randint(1, 6))
-        await asyncio.sleep(self._random.uniform(0, 2))
+        random, hands, loop = self._random, self._machine.hands, self._machine.loop
+        first, second = self._throw_of_dice()
+        boot_id, began_s = hands.node_boot_id, loop.time()
+        await hands.key_one_die(first)
+        await asyncio.sleep(random.uniform(0, 2))
         terminal = self._machine.terminal
         # A roll on the screen uses up a die that the screen shows.
         is_shown = terminal is not None and terminal.state["pending_die"] is not None
-        if is_shown and await self._step({"roll": list(self._throw_of_dice())}):
+        if not is_shown or not await self._step({"roll": [first, second]}):
+            await asyncio.sleep(ABANDONED_S)
             return
-        await asyncio.sleep(ABANDONED_S)
+        if random.random() < 0.7 and loop.time() < began_s + SAME_THROW_S - SECOND_DIE_TAKES_S:
+            # The hand was on its way to the keys: this is the same throw still.
+            await hands.key_one_die(second)
+            if hands.node_boot_id != boot_id:
+                await asyncio.sleep(ABANDONED_S)
+            elif random.random() < 0.7:
+                # The next one, while a die that was left over would still wait for its second.
+                await asyncio.sleep(random.uniform(0.5, 4))
+                await hands.key_dice(*self._throw_of_dice())
+        else:
+            # Nobody throws again so soon.
+            await asyncio.sleep(max(0.0, began_s + SAME_THROW_S + SECOND_DIE_TAKES_S - loop.time()))
 
 
 def terms_from(random: Random, names: tuple[str, ...], load: Any) -> list[TableTerms]:

@@ -92,6 +92,11 @@ class Hands:
         await self.press(DICE_KEYS[key - 1], HOLD_S)
         await self._keyed("hold", (key,), *begun)
 
+    @property
+    def node_boot_id(self) -> int:
+        """The boot of the node, 0 where it does not look at its keys."""
+        return self._begun()[1]
+
     def _begun(self) -> tuple[float, int, int]:
         """Now, the node's boot (0: it does not look at its keys) and its last report."""
         if self._node is None or not self._node.is_configured:

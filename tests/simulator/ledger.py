@@ -1,6 +1,7 @@
 """What anybody was told, and what must therefore be so: held against the journal after each start and at the end."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,6 +63,9 @@ class Ledger:
         self.keyed: list[Keyed] = []
         # Boots of the node in which reports were lost, as it does when its power goes or it has no room.
         self.forgetful_boots: set[int] = set()
+        # By its stamp, how many events each commit was to write, and how many of them are there.
+        self._asked_of_commit: dict[tuple[str, int], int] = {}
+        self._in_commit: Counter[tuple[str, int]] = Counter()
         self._events_of: dict[str, list[dict[str, Any]]] = {}
         self._by_report: dict[tuple[str, int, int], tuple[str, int]] = {}
         self._keyed_events: list[dict[str, Any]] = []
@@ -100,8 +104,20 @@ class Ledger:
         new = there[self.last_seq :]
         for line in new:
             self._take(line)
+        self._check_commits()
         self.check_commands()
         return new
+
+    def commit_begins(self, boot: str, mono_ns: int, events: int) -> None:
+        """So many events are to be written under this stamp, all or none."""
+        self._asked_of_commit[boot, mono_ns] = events
+
+    def _check_commits(self) -> None:
+        """Of what was to be written together all is there, or nothing. Raises Violation."""
+        for stamp, there in self._in_commit.items():
+            if there != self._asked_of_commit[stamp]:
+                asked = self._asked_of_commit[stamp]
+                raise Violation(f"of {asked} events that were written together at {stamp} {there} are there")
 
     def check_session(self, session: Session) -> None:
         """The terminal's state is a replay of the journal. Raises Violation."""
@@ -204,6 +220,7 @@ class Ledger:
         if seq != self.last_seq + 1:
             raise Violation(f"event {seq} follows event {self.last_seq}")
         self.lines.append(line)
+        self._in_commit[event["boot"], event["mono_ns"]] += 1
         try:
             self.session.replay(seq, kind, data)
         except ReplayError as error:

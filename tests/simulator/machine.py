@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -21,9 +22,12 @@ from device import terminal as terminal_module
 from device.assembly import SNAPSHOT_FILE, StartError, Surroundings, assemble
 from device.clock import TIME_ERROR, Clock
 from device.data_folder import open_data_folder
-from device.journal import JournalError, JournalReader
+from device.event import Event, Stamp
+from device.journal import Journal, JournalError, JournalReader
 from device.rule_edges import check_edges
 from device.settings import Settings
+from device.snapshot_file import BadSnapshot, SnapshotFile
+from device.table_key import KEY_FILE_NAME, read_table_key
 from device.terminal import Terminal
 from drivers import node_link, table_inputs
 from drivers.table_inputs import TableInputs
@@ -139,8 +143,9 @@ class Machine:
         self.life: Life | None = None
         self.delivered_seq = 0
         self.failure: Violation | None = None
-        # How often the screen began to say that nothing is accepted.
+        # How often the screen began to say that nothing is accepted, and the event that it showed when it last did.
         self.halts = 0
+        self.halted_seq = 0
 
     @property
     def terminal(self) -> Terminal | None:
@@ -252,23 +257,43 @@ class Machine:
     def replace_snapshot(self, former: bytes | None) -> bytes | None:
         """While the program does not run: take the snapshot away, or put `former` in its place; what there was.
 
-        Or make it one of another journal: whole and sealed, and wrong.
+        Or make it one of another journal: whole and signed, and wrong.
         """
         path = self._folder / SNAPSHOT_FILE
         there = path.read_bytes() if path.exists() else None
         path.unlink(missing_ok=True)
-        other = of_another_journal(there) if there is not None and self.random.random() < 0.5 else None
-        if other is not None:
-            former = other
+        if there is not None and self.random.random() < 0.5 and self._put_snapshot_of_another_journal(there):
             self.struck["snapshot of another journal"] += 1
         elif former is not None:
             self.struck["snapshot from before"] += 1
+            self._put_snapshot(former)
         else:
             self.struck["snapshot lost"] += 1
-        if former is not None:
-            path.write_bytes(former)
-            path.chmod(0o600)
         return there
+
+    def _put_snapshot(self, content: bytes) -> None:
+        path = self._folder / SNAPSHOT_FILE
+        path.write_bytes(content)
+        path.chmod(0o600)
+
+    def _put_snapshot_of_another_journal(self, there: bytes) -> bool:
+        """The same one, if the journal had come to the same event in another way; whether one could be made."""
+        path = self._folder / SNAPSHOT_FILE
+        key = read_table_key(self._folder / KEY_FILE_NAME)
+        if key is None:
+            return False
+        file = SnapshotFile(path, VERSION, self.settings.table, key)
+        self._put_snapshot(there)
+        try:
+            snapshot = file.read()
+        except BadSnapshot:
+            snapshot = None
+        path.unlink()
+        if snapshot is None:
+            return False
+        snapshot.state["session"]["session_number"] += 1
+        file.write(replace(snapshot, hash=hashlib.sha256(snapshot.hash.encode()).hexdigest()))
+        return True
 
     @property
     def journal_path(self) -> Path:
@@ -352,7 +377,9 @@ class Machine:
                 raise Violation(f"the screen showed event {shown_seq}, and now {state['seq']}")
             shown_seq = state["seq"]
             is_halted = state["halted"] is not None
-            self.halts += is_halted and not was_halted
+            if is_halted and not was_halted:
+                self.halts += 1
+                self.halted_seq = shown_seq
             was_halted = is_halted
             delivered = self._uplink.status.delivered
             if delivered > self.delivered_seq and not self.central.has_second_unit:
@@ -396,18 +423,6 @@ class Machine:
             self.life.over.set()
 
 
-def of_another_journal(snapshot: bytes) -> bytes | None:
-    """The same snapshot, if the journal had come to the same event in another way; None where it is torn."""
-    try:
-        fields = json.loads(snapshot.partition(b"\n")[0])
-    except ValueError:
-        return None
-    fields["hash"] = hashlib.sha256(fields["hash"].encode()).hexdigest()
-    fields["state"]["session"]["session_number"] += 1
-    line = json.dumps(fields, separators=(",", ":")).encode("ascii")
-    return line + b"\n" + hashlib.sha256(line).hexdigest().encode("ascii") + b"\n"
-
-
 def _edges_found(rule_set: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """What the self-test finds of the house edges, reckoned once in a process for each rule set."""
     return _reckoned_edges(json.dumps(dict(rule_set)), json.dumps(dict(options)))
@@ -422,8 +437,15 @@ def _reckoned_edges(rule_set: str, options: str) -> str:
 def product_in(machine: Machine, log_pages: int) -> Iterator[None]:
     """The product's own threads, chance and serial port are the simulation's, and its bounds small, meanwhile."""
     chance = Random(f"{machine.random.random()} chance")
+    append = Journal.append
+
+    def noted_append(self: Journal, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
+        machine.ledger.commit_begins(stamp.boot, stamp.mono_ns, len(entries))
+        return append(self, entries, stamp)
+
     line = machine.node.line if machine.node is not None else None
     with (
+        patch.object(Journal, "append", noted_append),
         patch.object(recorder, "ThreadPoolExecutor", machine.new_executor),
         patch.object(snapshot_keeper, "ThreadPoolExecutor", machine.new_executor),
         patch.object(snapshot_keeper, "SNAPSHOT_EVENTS", 25),

@@ -235,6 +235,9 @@ class _Link:
     async def publish(self, batch: Batch, sequence: int) -> int | None:
         return await self._central.publish(batch, sequence)
 
+    async def tell(self, presence: bytes) -> None:
+        """Nobody watches."""
+
 
 def _yes() -> bool:
     """Whoever asks has power."""

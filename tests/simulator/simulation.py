@@ -156,7 +156,10 @@ class Run:
             # In the middle of an operation, counted from now on.
             machine.disk.cut_nth(int(random.expovariate(1 / 80)) + 1, random.choice(("any", "write", "sync", "sync")))
         if machine.start():
-            await self._until_over(random.uniform(1, self._life_max_s))
+            is_halted = await self._until_over(random.uniform(1, self._life_max_s))
+            if is_halted and random.random() < 0.7:
+                # Somebody starts the program again, on a machine that ran on.
+                end = "kill"
         elif not machine.disk.dead:
             await self._pass(RESTART_S)
             machine.disk.heal()
@@ -167,8 +170,8 @@ class Run:
             self._former_snapshot = machine.replace_snapshot(self._former_snapshot) or self._former_snapshot
         await self._pass(random.uniform(0.1, 10))
 
-    async def _until_over(self, duration_s: float) -> None:
-        """Live for so long, until the power goes, or until somebody sees that it is halted for good."""
+    async def _until_over(self, duration_s: float) -> bool:
+        """Live for so long, until the power goes, or until somebody sees that it is halted for good; whether it is."""
         machine = self._machine
         life = machine.life
         assert life is not None
@@ -180,8 +183,9 @@ class Run:
                     await life.over.wait()
             self._look_after()
             halted_s = halted_s + STEP_S if self._is_halted_for_good() else 0.0
-        if halted_s >= HALTED_S:
-            machine.struck["halted for good"] += 1
+        is_halted = halted_s >= HALTED_S
+        machine.struck["halted for good"] += is_halted
+        return is_halted
 
     def _is_halted_for_good(self) -> bool:
         terminal = self._machine.terminal

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Virtual machines that stand in for a table's computer: boxman's drivers on a GPIO chip of the kernel's, a terminal on
-# file systems that are full, and a terminal on disks whose power is cut.
+# file systems that are full, a terminal installed on a whole Debian, and a terminal on disks whose power is cut.
 #
 #   rig.sh            everything from nothing: prepares what is missing, boots the machines, prints PASS or FAIL a check
-#   rig.sh STAGE ...  single stages: packages kernel module system initramfs program drivers full_disk cuts
+#   rig.sh STAGE ...  single stages: packages kernel module system booted initramfs program drivers full_disk installation
+#                     cuts
 #   VM_CUTS=10 rig.sh cuts    as many cuts of the power, instead of 100
 #
 # The machines are QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. The GPIO chip is the kernel's gpio-sim,
@@ -30,8 +31,10 @@ boot_seconds_max=900
 # The lock file says which of the others; it does not hold lgpio, which only a table's computer needs.
 lgpio=lgpio==0.2.2.0
 drivers_need=(gpiozero colorzero pyserial)
-terminal_needs=(anyio certifi cffi click h11 httpcore httpx idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn)
+terminal_needs=(anyio babel certifi cffi click h11 httpcore httpx idna nats-py packaging pycparser pynacl starlette typing-extensions uvicorn)
 guest_python=3.11
+# What the whole system has that boxman is installed on, beyond Debian's least.
+booted_has=systemd,systemd-sysv,systemd-timesyncd,udev,dbus,python3,kmod,e2fsprogs,procps
 
 say() { printf -- '-- %s\n' "$*"; }
 fail() { printf 'FAIL  %s\n' "$*" >&2; exit 1; }
@@ -149,7 +152,7 @@ stage_module() {
 
 # The root file system: Debian with its own Python and, from the lock file, what the drivers import.
 stage_system() {
-  local root=$work/root packages=$work/root/usr/local/lib/python$guest_python/dist-packages for_guest
+  local root=$work/root
   outdated "$work/root.img" "$repository/requirements.lock" "$here/rig.sh" "$here/guest/boxman" || return 0
   if [ ! -e "$work/root-is-whole" ]; then
     say "fetching the guest's Debian"
@@ -160,6 +163,15 @@ stage_system() {
     mkdir "$root/boxman"
     touch "$work/root-is-whole"
   fi
+  install_libraries "$root"
+  install "$here/guest/boxman" "$root/usr/bin/boxman"
+  say "writing the guest's disk"
+  make_disk "$root" "$work/root.img" 320M
+}
+
+# What the drivers and the terminal import, from the lock file, into the file system $1.
+install_libraries() {
+  local packages=$1/usr/local/lib/python$guest_python/dist-packages for_guest
   say "installing the terminal's libraries in the guest"
   rm -rf "$packages"
   mkdir -p "$packages"
@@ -173,9 +185,45 @@ stage_system() {
     { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
   "$python" -m pip install "${for_guest[@]}" --require-hashes -r <(locked_requirements "${terminal_needs[@]}") \
     2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
+}
+
+# A whole Debian with systemd, to install boxman on: the program lies on a disk of its own, a shell waits on a serial port.
+stage_booted() {
+  local root=$work/booted-root version module
+  outdated "$work/booted.img" "$repository/requirements.lock" "$here/rig.sh" "$here/guest/boxman" "$here/guest/shell.service" ||
+    return 0
+  version=$(kernel_version)
+  if [ ! -e "$work/booted-root-is-whole" ]; then
+    say "fetching a whole Debian"
+    rm -rf "$root"
+    debootstrap --variant=minbase --include=$booted_has bookworm "$root" > "$work/log/debootstrap.txt" ||
+      { tail -5 "$work/log/debootstrap.txt" >&2; fail "debootstrap failed"; }
+    rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale,info}/*
+    touch "$work/booted-root-is-whole"
+  fi
+  install_libraries "$root"
+  echo /boxman > "$root/usr/local/lib/python$guest_python/dist-packages/boxman.pth"
   install "$here/guest/boxman" "$root/usr/bin/boxman"
-  say "writing the guest's disk"
-  make_disk "$root" "$work/root.img" 320M
+  mkdir -p "$root/boxman"
+  echo '/dev/vda / ext4 defaults 0 0' > "$root/etc/fstab"
+  # An emulated machine on a busy host takes minutes where a table's computer takes seconds.
+  mkdir -p "$root/etc/systemd/system.conf.d"
+  printf '[Manager]\nDefaultTimeoutStartSec=1h\nDefaultDeviceTimeoutSec=1h\n' > "$root/etc/systemd/system.conf.d/patience.conf"
+  echo boxman-test > "$root/etc/hostname"
+  install -m 644 "$here/guest/shell.service" "$root/etc/systemd/system/"
+  ln -sf ../shell.service "$root/etc/systemd/system/multi-user.target.wants/"
+  rm -rf "$root/lib/modules"
+  for module in overlay autofs4 binfmt_misc ext4 cdc_acm; do
+    /sbin/modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
+  done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r module; do
+    install -D -m 644 "$module" "$root/lib/modules/$version/${module#*/lib/modules/"$version"/}"
+  done
+  cp "$work/kernel/lib/modules/$version"/modules.{order,builtin,builtin.modinfo} "$root/lib/modules/$version/"
+  /sbin/depmod -b "$root" "$version"
+  say "writing its disk"
+  rm -f "$work/booted.img"
+  mke2fs -q -t ext4 -b 4096 -m 0 -d "$root" "$work/booted.new" 700M > /dev/null
+  mv "$work/booted.new" "$work/booted.img"
 }
 
 # The lock file's entries for the packages named, with their hashes.
@@ -266,12 +314,17 @@ stage_full_disk() {
   boot_for full_disk -m 768
 }
 
+stage_installation() {
+  say "boxman installed on a whole Debian"
+  (cd "$repository" && "$python" -m tests.vm.installation "$work")
+}
+
 stage_cuts() {
   say "a terminal on disks whose power is cut, $cuts times"
   (cd "$repository" && "$python" -m tests.vm.power_cuts "$work" "$cuts")
 }
 
-stages=(packages kernel module system initramfs program drivers full_disk cuts)
+stages=(packages kernel module system booted initramfs program drivers full_disk installation cuts)
 [ $# -eq 0 ] || stages=("$@")
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"

@@ -3,6 +3,7 @@
 
 import { buildAlerts, chooseFirstAlert, renderAlerts } from "./alerts.js";
 import { buildBets, renderStandingBets } from "./bets.js";
+import { buildSignedIn, supervisorLink } from "./console_signed_in.js";
 import { TEXT } from "./console_text.js";
 import {
   busy,
@@ -59,6 +60,7 @@ import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
 import { buildTableOpening, optionWords } from "./table_opening.js";
 import { element, followState } from "./terminal.js";
+import { LANGUAGE, LANGUAGES, chooseLanguage } from "./translation.js";
 
 // A page that has just loaded is given this long before it says that nobody answers.
 const PATIENCE_MS = 2000;
@@ -155,7 +157,7 @@ function networkWords({ state, targets, last_error }) {
 function renderHelp() {
   const { table, uplink } = state;
   const options = Object.entries(table.options)
-    .map(([name, value]) => `${plain(name)}: ${optionWords(value)}`)
+    .map(([name, value]) => `${TEXT.options[name] ?? plain(name)}: ${optionWords(value)}`)
     .join(", ");
   const shown = [
     [TEXT.help_rules, `${table.rules}: ${table.title}`],
@@ -172,6 +174,8 @@ function renderHelp() {
     byId("help-keys").replaceChildren(...pairs(TEXT.keys));
     byId("help-meanings").replaceChildren(...pairs(TEXT.meanings));
     byId("virtual-link").replaceChildren(
+      supervisorLink(),
+      element("a", { href: "/statistics", class: "page-link", "data-testid": "statistics" }, TEXT.statistics_link),
       ...(state.virtual ? [element("a", { href: "/virtual", target: "_blank" }, TEXT.virtual_link)] : []),
     );
   });
@@ -219,7 +223,18 @@ function buildDicePages() {
   buildDiceDialog();
 }
 
+/** The languages to choose from: the page is loaded anew in the one that is touched. */
+function languageButtons() {
+  return Object.entries(LANGUAGES).map(([language, name]) =>
+    button(`speak-${language}`, element("span", { lang: language }, name), () => chooseLanguage(language), {
+      pressed: language === LANGUAGE,
+    }),
+  );
+}
+
 function build() {
+  document.documentElement.lang = LANGUAGE;
+  byId("help-languages").replaceChildren(element("h2", {}, TEXT.help_language), ...languageButtons());
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = TEXT[node.dataset.text];
   buildMainScreen();
   buildDiceEntry();
@@ -228,6 +243,7 @@ function build() {
   buildAlerts();
   buildHardware();
   buildDicePages();
+  buildSignedIn();
   addDialog("no-roll", { render: renderReasons });
   addDialog("shooter", { render: renderShooters });
   addDialog("help", { render: renderHelp });

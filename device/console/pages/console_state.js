@@ -2,6 +2,7 @@
 
 import { TEXT } from "./console_text.js";
 import { element, freshId, get, send } from "./terminal.js";
+import { whole } from "./translation.js";
 
 const POSITIONS = 16;
 const NOTICE_MS = 8000;
@@ -69,9 +70,8 @@ export const isWired = (name) => wired === null || wired.includes(name);
 
 export const mayEnter = () => reachable && state !== null && !state.halted && busy === null && unsent === null;
 
-/** Groups of three from 10 000 on, with a narrow space. */
-export const money = (amount) =>
-  Math.abs(amount) < 10000 ? String(amount) : String(amount).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+/** An amount in chip units, as the locale writes it. */
+export const money = whole;
 
 export const currentSet = () => rules?.sets.find((set) => set.name === (state?.table.rules ?? rules.current)) ?? null;
 export const betEntry = (kind) => currentSet()?.bets.find((bet) => bet.kind === kind) ?? null;

@@ -8,6 +8,7 @@ import { signedButton, whenNamed } from "./dice_duty.js";
 import { askText } from "./dice_text_entry.js";
 import { diceAt, dieTile, findSet, hundredthsOf, listed, shortArticle } from "./dice_words.js";
 import { element } from "./terminal.js";
+import { decimal } from "./translation.js";
 
 const AT_HAND = ["store", "reserve", "play", "offered", "inspection"];
 const IN_PLAY = 2;
@@ -84,7 +85,7 @@ function outOfBounds(showed) {
     return length < edge.minimum || (edge.maximum !== null && length > edge.maximum);
   });
   if (wrong === undefined) return null;
-  const mm = (hundredths) => (hundredths / 100).toFixed(2);
+  const mm = (hundredths) => decimal(hundredths / 100, 2);
   return TEXT.dice.out_of_bounds(wrong, mm(edge.minimum), mm(edge.maximum), shortArticle(edge.article));
 }
 
@@ -229,7 +230,7 @@ function result() {
       .filter((name) => draft.instruments[name] === null)
       .map((name) => ({ text: TEXT.dice.instruments[name] })),
   ].map(({ text }) => sentence(text));
-  const signs = TEXT.dice.signs_checks(checked, asked().length, used);
+  const signs = TEXT.dice.signs_checks(checked, asked().length, used.join(", ") || TEXT.dice.no_instrument);
   return { words, signs, skipped, ready: contradictions().length === 0 };
 }
 

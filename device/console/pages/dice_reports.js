@@ -4,6 +4,7 @@ import { TEXT } from "./console_text.js";
 import { button, render } from "./console_state.js";
 import { addDicePage, drawPart } from "./dice_dialog.js";
 import { element } from "./terminal.js";
+import { LANGUAGES, LOCALE } from "./translation.js";
 
 // The gaming day that is on and those before it, whose reports are offered.
 const DAYS = 7;
@@ -17,7 +18,7 @@ function dayBack(back) {
   const now = new Date();
   const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - back - (now.getHours() < DAY_BEGINS_HOUR));
   const parts = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
-  const weekday = day.toLocaleDateString("en-GB", { weekday: "long" });
+  const weekday = day.toLocaleDateString(LOCALE, { weekday: "long" });
   return { name: parts.map((part) => String(part).padStart(2, "0")).join("-"), weekday };
 }
 
@@ -45,7 +46,7 @@ function renderReports() {
     element(
       "div",
       { class: "fields" },
-      ...[[null, TEXT.dice.rules_language], ...Object.entries(TEXT.dice.languages)].map(([name, words]) =>
+      ...[[null, TEXT.dice.rules_language], ...Object.entries(LANGUAGES)].map(([name, words]) =>
         button(`language-${name ?? "rules"}`, words, () => choose(name), { pressed: name === language }),
       ),
     ),

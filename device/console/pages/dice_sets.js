@@ -104,7 +104,7 @@ function removal(set, to) {
   onSecondTouch(node, {
     subject: () => [dice, removalReason],
     words: () => TEXT.dice.remove[to],
-    ask: () => TEXT.dice.remove_again(TEXT.dice.remove[to], dice.length),
+    ask: () => TEXT.dice.remove_again[to](dice.length),
     act: () => whenNamed(() => keep(record({ remove: { set: set.set, to, reason: removalReason, ...part } }))),
   });
   return node;

@@ -32,11 +32,12 @@ export function listed(dice) {
 
 /** An article as a button has room for it: without the regulation's name and what is said about it. */
 export function shortArticle(article) {
-  return article
+  const short = article
     .replace(/ \(.*\)$/s, "")
     .split(":")[0]
     .split(", ")
     .at(-1);
+  return short === "house" ? TEXT.dice.of_the_house : short;
 }
 
 /** A length in millimetres with up to two decimals, in hundredths: 2050 of "20.5" and "20,50"; null for another text. */

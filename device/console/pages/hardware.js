@@ -10,6 +10,8 @@ import { element, get } from "./terminal.js";
 const READ_EVERY_MS = 1000;
 const PARTS = ["inputs", "lamps", "node", "self_test"];
 
+// So many letters of a name fit its tile in large type.
+const SHORT_NAME = 4;
 // Reasons that stand above the map; more of them are told at a touch.
 const FAULTS_TOLD = 2;
 
@@ -41,9 +43,15 @@ function choosePart(next) {
 }
 
 const isFaulty = ({ unavailable, stuck = false }) => unavailable !== null || stuck;
-const longName = (name) => TEXT.status_buttons[name] ?? sentence(plain(name));
-/** The name without its group where the group is said beside it: puck_off is OFF in the row of the puck. */
-const shortName = (name) => longName(name.replace(/^((second_)?puck|box|dice_key|slot)_/, ""));
+const GROUPED = /^((?:second_)?puck|box|dice_key|slot)_(.+)$/;
+const plainName = (name) => TEXT.status_buttons[name] ?? TEXT.input_names[name] ?? sentence(plain(name));
+/** The name of an input or a lamp: puck_off is Puck OFF. */
+function longName(name) {
+  const [, group, place] = GROUPED.exec(name) ?? [];
+  return group === undefined ? plainName(name) : TEXT.input_names[group](plainName(place));
+}
+/** The same without its group where that is said beside it: OFF in the row of the puck. */
+const shortName = (name) => plainName(name.replace(GROUPED, "$2"));
 
 function toggleTelling() {
   telling = !telling;
@@ -55,7 +63,7 @@ function faultLines() {
   const lines = hardware.inputs
     .filter(isFaulty)
     .map((input) =>
-      element("p", { class: "fault" }, input.unavailable ?? TEXT.input_stuck(plain(input.name), input.pin)),
+      element("p", { class: "fault" }, input.unavailable ?? TEXT.input_stuck(longName(input.name).toLowerCase(), input.pin)),
     );
   if (lines.length <= FAULTS_TOLD) return lines;
   const words = element(
@@ -91,7 +99,7 @@ function inputTile(input) {
   return element(
     "li",
     { "data-testid": `input-${input.name}`, "data-level": level },
-    element("b", {}, shortName(input.name)),
+    element("b", { "data-long": shortName(input.name).length > SHORT_NAME }, shortName(input.name)),
     element("span", {}, input.pin),
     element("strong", {}, (["reserve", "door"].includes(input.group) && TEXT.shut_levels[level]) || TEXT.levels[level]),
     ...counted.map(([say, count]) => element("small", {}, say(count))),

@@ -315,7 +315,8 @@ function renderResults() {
   const larger = left.rows >= right.rows ? left : right;
   const crowded = larger.rows > MANY_ROWS && larger.rows > 2 * Math.min(left.rows, right.rows);
   byId("results").dataset.wide = crowded ? (larger === left ? "left" : "right") : "";
-  const done = last !== null && isVoided();
+  // A supervisor's correction of an earlier roll has changed what this one pays: the whole difference is one list.
+  const done = last !== null && (isVoided() || last.settled_by !== undefined);
   byId("results").classList.toggle("done", done);
   byId("settled").hidden = !done;
   byId("settled").textContent = done ? TEXT.already_settled(last.number) : "";

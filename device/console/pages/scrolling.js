@@ -26,7 +26,7 @@ export function pageBy(list, more, rows = () => list.children, { whole = false }
     if (more.dataset.below === String(below)) return;
     more.dataset.below = below;
     // Where it is narrow, the style sheet leaves the word out.
-    if (below > 0) more.replaceChildren(TEXT.below(below), element("span", {}, TEXT.more));
+    if (below > 0) more.replaceChildren(TEXT.below(below), element("span", {}, ` ${TEXT.more}`));
     else more.replaceChildren(TEXT.back_to_top);
   };
   more.addEventListener("click", () => {

@@ -53,7 +53,7 @@ function keyTable(digit) {
 export function optionWords(value) {
   if (value === true) return TEXT.yes;
   if (value === false) return TEXT.no;
-  return Array.isArray(value) ? TEXT.ratio(value) : plain(value);
+  return Array.isArray(value) ? TEXT.ratio(value) : (TEXT.option_values[value] ?? plain(value));
 }
 
 /** What an option is about, in the words of its buttons. */

@@ -1,6 +1,9 @@
 // What the console and the virtual table share: following the terminal's state, sending an action once, drawing a die.
 // No words for the screen here; each page has its own table of strings.
 
+import { pageHeaders } from "./sign_in.js";
+import { inLanguage } from "./translation.js";
+
 const POLL_EVERY_MS = 1000;
 // Longer than the silence that counts: a slow answer is an answer, and giving up on it would only ask again.
 const POLL_TIMEOUT_MS = 4000;
@@ -90,18 +93,19 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /**
  * Posts an action and answers {outcome, body}: "done" (200), "refused" (409), "invalid" (another 4xx), "halted" (503), or
  * "unreachable" when no answer came for ten seconds. The same body, so the same id, is sent again after a failure:
- * the terminal does a repeated action once, hence a lost answer does nothing twice.
+ * the terminal does a repeated action once, hence a lost answer does nothing twice. `once`: not sent again, for what
+ * has no id.
  */
-export async function send(path, body) {
+export async function send(path, body, { once = false } = {}) {
   const until = performance.now() + SEND_FOR_MS;
   do {
     try {
-      const answer = await fetch(path, {
+      const answer = await fetch(inLanguage(path), {
         method: "POST",
-        headers: { "Content-Type": "application/json" },
+        headers: { "Content-Type": "application/json", ...pageHeaders() },
         body: JSON.stringify(body),
         cache: "no-store",
-        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
+        signal: AbortSignal.timeout(once ? SEND_FOR_MS : SEND_TIMEOUT_MS),
       });
       const content = await answer.json();
       if (answer.ok) return { outcome: "done", body: content };
@@ -112,6 +116,7 @@ export async function send(path, body) {
       // No answer, or one cut short: the terminal may or may not have acted. The same id goes out again, as it does
       // when the terminal is busy (429).
     }
+    if (once) break;
     await pause(SEND_PAUSE_MS);
   } while (performance.now() < until);
   return { outcome: "unreachable", body: null };
@@ -119,7 +124,11 @@ export async function send(path, body) {
 
 /** One GET that answers the JSON, or throws. */
 export async function get(path) {
-  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(POLL_TIMEOUT_MS) });
+  const answer = await fetch(inLanguage(path), {
+    headers: pageHeaders(),
+    cache: "no-store",
+    signal: AbortSignal.timeout(POLL_TIMEOUT_MS),
+  });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return answer.json();
 }
@@ -147,7 +156,7 @@ export function followState({ onState, onReach }) {
     onReach(now);
   };
   const listen = () => {
-    stream = new EventSource("/api/stream");
+    stream = new EventSource(inLanguage("/api/stream"));
     stream.onmessage = (message) => {
       messages += 1;
       heard();

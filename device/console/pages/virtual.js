@@ -2,67 +2,68 @@
 // so it shows what the terminal saw (GET /api/virtual), not what was touched.
 
 import { drawDie, element, followState, get, svgElement } from "./terminal.js";
+import { LANGUAGE, inLanguage, t, tn } from "./translation.js";
 import { faultPanel } from "./virtual_faults.js";
 
 // Every word on the screen that does not come from the terminal.
 const TEXT = {
-  title: "Virtual table",
-  to_console: "Boxman's console",
-  console: "On the console",
-  buttons: "Bet-status buttons",
-  reserve: "Dice reserve",
-  keys: "Dice keys",
-  flip: "Flip the puck",
-  lift: "Lift the puck",
-  in_hand: (face) => `In the hand, ${face} up`,
-  lies: (place, face) => `On ${place}, ${face} up`,
+  title: t("Virtual table"),
+  to_console: t("Boxman's console"),
+  console: t("On the console"),
+  buttons: t("Bet-status buttons"),
+  reserve: t("Dice reserve"),
+  keys: t("Dice keys"),
+  flip: t("Flip the puck"),
+  lift: t("Lift the puck"),
+  in_hand: (face) => t("In the hand, {face} up", { face }),
+  lies: (place, face) => t("On {place}, {face} up", { place, face }),
   on: "ON",
   off: "OFF",
   buy: "BUY",
   lay: "LAY",
-  off_place: "OFF place",
-  layout: { 4: "4", 5: "5", 6: "SIX", 8: "8", 9: "NINE", 10: "10" },
-  pass_line: "PASS LINE",
-  come: "COME",
-  field: "FIELD",
-  puck_number: (number) => `Puck ${number}`,
-  slot: (number, occupied) => `Slot ${number}: ${occupied ? "a die" : "empty"}`,
-  faults: "Faults",
-  faults_about: "What can go wrong on a table, made on purpose. Mended, it is gone.",
-  close: "Close",
-  make: "Make this fault",
-  active: "Wrong just now",
-  none_active: "Nothing. The table does as it should.",
-  mend_all: "Mend all",
-  lid_open: "Lid open: touch to shut",
-  lid_closed: "Lid shut: touch to open",
-  door_open: "Door open: touch to shut",
-  door_closed: "Door shut: touch to open",
-  hold_1: "Hold 1: Correct",
-  hold_2: "Hold 2: New shooter",
-  come_out: "Come-out",
-  point: "Point",
-  roll_number: (number, total) => `Roll ${number}: ${total}`,
-  first_die: "First die",
-  no_roll_yet: "No roll yet",
-  offline: "The terminal does not answer.",
-  failed: "The terminal did not take it.",
+  off_place: t("OFF place"),
+  layout: { 4: "4", 5: "5", 6: t("SIX"), 8: "8", 9: t("NINE"), 10: "10" },
+  puck_number: (number) => t("Puck {number}", { number }),
+  slot: (number, occupied) => 
+    occupied ? t("Slot {number}: a die", { number }) : t("Slot {number}: empty", { number }),
+  faults: t("Faults"),
+  faults_about: t("What can go wrong on a table, made on purpose. Mended, it is gone."),
+  close: t("Close"),
+  make: t("Make this fault"),
+  active: t("Wrong just now"),
+  none_active: t("Nothing. The table does as it should."),
+  mend_all: t("Mend all"),
+  lid_open: t("Lid open: touch to shut"),
+  lid_closed: t("Lid shut: touch to open"),
+  door_open: t("Door open: touch to shut"),
+  door_closed: t("Door shut: touch to open"),
+  hold_1: t("Hold 1: Correct"),
+  hold_2: t("Hold 2: New shooter"),
+  come_out: t("Come-out"),
+  point: t("Point"),
+  roll_number: (number, total) => t("Roll {number}: {total}", { number, total }),
+  first_die: t("First die"),
+  no_roll_yet: t("No roll yet"),
+  offline: t("The terminal does not answer."),
+  failed: t("The terminal did not take it."),
   not_taken: (subject, why) => `${subject}: ${why}`,
   subjects: {
-    puck: "Puck",
-    second_puck: "Second puck",
-    press: "Button",
-    lid: "Lid",
-    dice_key: "Dice key",
-    slot: "Reserve place",
-    occupied: "Reserve place",
-    fault: "Fault",
-    mend: "Mending",
+    puck: t("Puck"),
+    second_puck: t("Second puck"),
+    press: t("Button"),
+    lid: t("Lid"),
+    dice_key: t("Dice key"),
+    slot: t("Reserve place"),
+    occupied: t("Reserve place"),
+    fault: t("Fault"),
+    mend: t("Mending"),
   },
-  more_alerts: (count) => (count === 1 ? "1 more on the console" : `${count} more on the console`),
+  more_alerts: (count) => tn("1 more on the console", "{count} more on the console", count),
 };
 
 const BOXES = [4, 5, 6, 8, 9, 10];
+// The bets whose places are drawn; as a layout does, they name them in capitals.
+const STRIPS = ["come", "field", "pass_line"];
 const STATUS = ["on", "off", "buy", "lay"];
 // The dice keys that mean something else when they are held.
 const HOLDS = [1, 2];
@@ -102,7 +103,7 @@ async function look() {
 /** Sends one act of the hand. It is not repeated: a press that was perhaps felt must not be pressed again. */
 async function doAct(what) {
   try {
-    const answer = await fetch("/api/virtual", {
+    const answer = await fetch(inLanguage("/api/virtual"), {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(what),
@@ -198,14 +199,25 @@ function drawLayout() {
   };
   place("off", 16, 16, 112, 136, TEXT.off_place);
   BOXES.forEach((box, index) => place(box, 136 + index * 102, 16, 98, 136, TEXT.layout[box]));
-  const strip = (y, words) =>
+  STRIPS.forEach((kind, index) => {
+    const y = 160 + 32 * index;
     layout.append(
       svgElement("rect", { class: "strip", x: 16, y, width: 728, height: 26, rx: 6 }),
-      svgElement("text", { class: "strip-text", x: 380, y: y + 19 }, words),
+      svgElement("text", { class: "strip-text", "data-kind": kind, x: 380, y: y + 19 }),
     );
-  strip(160, TEXT.come);
-  strip(192, TEXT.field);
-  strip(224, TEXT.pass_line);
+  });
+}
+
+/** Names the places of the layout as the rules of the table name the bets. */
+async function nameStrips() {
+  try {
+    const { current, sets } = await get("/api/rules");
+    const { bets } = sets.find(({ name }) => name === current);
+    for (const strip of document.querySelectorAll(".strip-text"))
+      strip.textContent = bets.find(({ kind }) => kind === strip.dataset.kind)?.name.toUpperCase() ?? "";
+  } catch {
+    setTimeout(nameStrips, LOOK_EVERY_MS);
+  }
 }
 
 function render() {
@@ -359,6 +371,7 @@ function diceKey(value) {
 }
 
 function build() {
+  document.documentElement.lang = LANGUAGE;
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = TEXT[node.dataset.text];
   drawLayout();
   byId("status-buttons").append(...STATUS.map((name) => pressButton(name, TEXT[name])));
@@ -395,6 +408,7 @@ function build() {
 }
 
 build();
+nameStrips();
 look();
 setInterval(look, LOOK_EVERY_MS);
 followState({

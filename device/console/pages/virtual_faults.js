@@ -2,44 +2,52 @@
 // are, where and how strong they can be comes from the terminal (GET /api/virtual); only the words are here.
 
 import { element } from "./terminal.js";
+import { decimal, t, tc, tn, whole } from "./translation.js";
 
 const TEXT = {
-  button: "Faults",
-  button_active: (count) => `Faults: ${count} active`,
-  groups: { contact: "Contacts", line: "Line and node" },
+  button: t("Faults"),
+  button_active: (count) => tn("Faults: 1 active", "Faults: {count} active", count),
+  groups: { contact: t("Contacts"), line: t("Line and node") },
   kinds: {
-    bounce: "Bounce",
-    lost_edge: "Lost edges",
-    stuck: "Stuck",
-    dead: "Dead pin",
-    noise: "Noise",
-    drop: "Lost bytes",
-    duplicate: "Double bytes",
-    silent: "Silent node",
-    unplug: "Unplug",
-    restart: "Restart",
+    bounce: t("Bounce"),
+    lost_edge: t("Lost edges"),
+    stuck: t("Stuck"),
+    dead: t("Dead pin"),
+    noise: t("Noise"),
+    drop: t("Lost bytes"),
+    duplicate: t("Double bytes"),
+    silent: t("Silent node"),
+    unplug: t("Unplug"),
+    restart: t("Restart"),
   },
-  place: "Place",
-  every_place: "Every contact",
+  place: tc("fault", "Place"),
+  every_place: t("Every contact"),
   parameters: {
-    bounces: "At most",
-    spread_ms: "Burst lasts",
-    chance: "Untold",
-    rate: "Bytes hit",
-    away_ms: "Away for",
+    bounces: t("At most"),
+    spread_ms: t("Burst lasts"),
+    chance: t("Untold"),
+    rate: t("Bytes hit"),
+    away_ms: t("Away for"),
   },
   units: {
-    ms: (value) => (value < 1000 ? `${value} ms` : `${value / 1000} s`),
-    times: (value) => `${value} times`,
-    "of 100": (value) => `${value} %`,
-    "of 10000 bytes": (value) => `${value / 100} %`,
+    ms: (value) => (value < 1000 ? `${whole(value)} ms` : `${decimal(value / 1000)} s`),
+    times: (value) => tn("1 time", "{count} times", value),
+    "of 100": (value) => `${whole(value)} %`,
+    "of 10000 bytes": (value) => `${decimal(value / 100)} %`,
   },
-  flags: { active: { true: "Stays active", false: "Stays inactive" } },
-  seed: "Seed",
-  new_seed: "New seed",
-  seed_is: (seed) => `seed ${seed}`,
-  mend: "Mend",
+  flags: { active: { true: t("Stays active"), false: t("Stays inactive") } },
+  seed: t("Seed"),
+  new_seed: t("New seed"),
+  seed_is: (seed) => t("seed {seed}", { seed }),
+  mend: t("Mend"),
   buttons: { on: "ON", off: "OFF", buy: "BUY", lay: "LAY" },
+  puck_at: (place) => t("Puck at {place}", { place }),
+  second_puck_at: (place) => t("Puck 2 at {place}", { place }),
+  button_named: (name) => t("Button {name}", { name }),
+  slot: (place) => t("Slot {place}", { place }),
+  dice_key: (place) => t("Dice key {place}", { place }),
+  lid: t("Lid"),
+  door: t("Door"),
 };
 
 const SEED_MAX = 2 ** 32 - 1;
@@ -54,17 +62,17 @@ function placeText(name) {
   const at = place === "off" ? "OFF" : place;
   switch (kind) {
     case "puck":
-      return `Puck at ${at}`;
+      return TEXT.puck_at(at);
     case "second_puck":
-      return `Puck 2 at ${at}`;
+      return TEXT.second_puck_at(at);
     case "box":
-      return `Button ${place}`;
+      return TEXT.button_named(place);
     case "slot":
-      return `Slot ${place}`;
+      return TEXT.slot(place);
     case "dice_key":
-      return `Dice key ${place}`;
+      return TEXT.dice_key(place);
     default:
-      return { lid: "Lid", door: "Door" }[name] ?? `Button ${TEXT.buttons[name]}`;
+      return TEXT[name] ?? TEXT.button_named(TEXT.buttons[name]);
   }
 }
 

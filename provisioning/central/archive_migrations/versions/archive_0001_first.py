@@ -369,7 +369,7 @@ def upgrade() -> None:
         sa.Column(
             "number", sa.BigInteger(), autoincrement=False, nullable=True, comment="the bet's number, where it has one"
         ),
-        sa.Column("result", sa.Text(), nullable=False, comment="win, lose, return, or move (to the number moved_to)"),
+        sa.Column("result", sa.Text(), nullable=False, comment="win, lose, push, return, or move (to moved_to)"),
         sa.Column(
             "amount",
             sa.BigInteger(),

@@ -1,0 +1,44 @@
+"""What the players' display asks the terminal: the game as it is shown, and what the bets pay. It changes nothing."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from device.console.screen_words import asked_language
+from device.players_display import PlayersDisplay
+from device.players_pay_table import players_pay_table
+from device.terminal import Terminal
+
+# Sent so often whether anything has changed or not: a page that hears less is out of touch, and blanks itself.
+HEARTBEAT_S = 0.5
+
+
+def players_routes(terminal: Terminal, display: PlayersDisplay) -> list[Route]:
+    """The routes beside the page itself."""
+
+    async def stream(_request: Request) -> Response:
+        async def views() -> AsyncIterator[str]:
+            version = -1
+            while not terminal.closing:
+                yield f"data: {json.dumps(display.view(), separators=(',', ':'))}\n\n"
+                try:
+                    async with asyncio.timeout(HEARTBEAT_S):
+                        version = await display.wait_for_change(version)
+                except TimeoutError:
+                    continue
+
+        return StreamingResponse(views(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+    async def pay_table(request: Request) -> Response:
+        groups = []
+        if display.shows_pay_table:
+            options = terminal.state["table"]["options"]
+            language = asked_language(request.query_params.get("language"))
+            groups = await asyncio.to_thread(players_pay_table, terminal.rule_set, options, language)
+        return JSONResponse({"groups": groups}, headers={"Cache-Control": "no-store"})
+
+    return [Route("/api/players/stream", stream), Route("/api/players/pay_table", pay_table)]

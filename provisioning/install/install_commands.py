@@ -1,0 +1,160 @@
+"""`boxman provision install` and `uninstall`: a system becomes a table's computer, and what it was before."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from provisioning.command_failed import CommandFailed
+from provisioning.install import steps
+from provisioning.install.changes import Change, File, changes, shown
+from provisioning.install.given_files import take_along
+from provisioning.install.places import CONFIGURATION_FOLDER, DATA, KIOSK_USER, UNITS, USER
+from provisioning.install.plan import SERVICES, Found, taken_back, wanted
+from provisioning.install.system import System, check_foreign
+from provisioning.install.writable_root import is_read_only, run_command, writable_root
+from provisioning.standard_streams import visible
+
+_ROOT = Path("/")
+_SYSTEMD_RUNS = Path("/run/systemd/system")
+
+
+def add_provision_command(provision: argparse.ArgumentParser) -> None:
+    """Give the command `boxman provision` its actions."""
+    actions = provision.add_subparsers(required=True, metavar="ACTION")
+    action = actions.add_parser("install", help="make this system, or the one below a folder, a table's computer")
+    action.add_argument(
+        "--config", type=Path, metavar="FILE", help="the table's configuration (default: the one that is in place)"
+    )
+    _add_root(action)
+    action.set_defaults(start=lambda chosen: install(chosen.config, chosen.root, chosen.dry_run))
+    action = actions.add_parser("uninstall", help="take an installation back; configuration and data stay")
+    _add_root(action)
+    action.set_defaults(start=lambda chosen: uninstall(chosen.root, chosen.dry_run))
+
+
+def _add_root(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--root", type=Path, default=_ROOT, metavar="DIR", help="a folder with another computer's file system"
+    )
+    action.add_argument("--dry-run", action="store_true", help="show every change and make none")
+
+
+def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
+    """Bring the system to what the configuration needs. Raises CommandFailed."""
+    system = _system(root, dry_run)
+    configuration, given = take_along(configuration_path, system)
+    found = system.find(_program(system))
+    entries = wanted(configuration, given, found)
+    todo = changes({path: system.read(path, entry) for path, entry in entries.items()}, entries)
+    check_foreign(todo, found.recorded)
+    if configuration.data_partition is not None and system.has_data_on_root():
+        raise CommandFailed(
+            f"{DATA} holds a table's data, which the partition {configuration.data_partition} would hide; "
+            "move it there first"
+        )
+    if found.compositor is None or found.browser is None:
+        print("no screen: cage and chromium are not installed", file=sys.stderr)
+    running = _is_running(root)
+    services = [service for service in SERVICES if f"{UNITS}/{service}" in entries]
+    if dry_run:
+        _show(todo, steps.after_installing(root, services if running else None) if todo else [])
+        return 0
+    if todo:
+        with _to_write(root, found) as (folder, now):
+            for change in todo:
+                System(folder).apply(change)
+            for command in steps.after_installing(folder, services if running and now else None):
+                run_command(*command)
+        if not now or (running and configuration.data_partition is not None and not is_read_only(root)):
+            print("start the computer anew: it is read only from then on, and all changes are in force")
+    print(f"{len(todo)} changes made" if todo else "nothing to change")
+    return 0
+
+
+def uninstall(root: Path, dry_run: bool) -> int:
+    """Take all back but configuration and data. Raises CommandFailed."""
+    system = _system(root, dry_run)
+    found = system.find(PurePosixPath(sys.executable))
+    entries = taken_back(found)
+    todo = changes({path: system.read(path, entry) for path, entry in entries.items()}, entries)
+    running = _is_running(root)
+    users = _own_names(system, "/etc/passwd")
+    stopping = steps.before_taking_back([service for service in SERVICES if f"{UNITS}/{service}" in found.recorded])
+    if dry_run:
+        _show(todo, [*(stopping if running else []), *steps.after_taking_back(root, running, users)] if todo else [])
+        return 0
+    if todo:
+        for command in stopping if running else []:
+            run_command(*command)
+        with _to_write(root, found) as (folder, now):
+            for change in todo:
+                System(folder).apply(change)
+            # Nobody else is to become the owner of what is left, who is made with the same number one day.
+            for left in (System(folder).real(CONFIGURATION_FOLDER), system.real(DATA)):
+                _give_to_root(left)
+            for command in steps.after_taking_back(folder, running and now, users):
+                run_command(*command)
+            # userdel removes the group of a user only where /etc/login.defs says so.
+            for group in _own_names(System(folder), "/etc/group"):
+                run_command(*steps.removing("groupdel", folder, running and now, group))
+        if not now:
+            print("start the computer anew: it is as it was from then on")
+    print(f"{len(todo)} changes taken back; {CONFIGURATION_FOLDER} and {DATA} stay" if todo else "nothing to take back")
+    return 0
+
+
+def _system(root: Path, dry_run: bool) -> System:
+    if not root.is_dir():
+        raise CommandFailed(f"{root}: is no folder; it should hold a computer's file system")
+    if os.geteuid() != 0 and not dry_run:
+        raise CommandFailed("this changes the system; run it as root, or with --dry-run")
+    return System(root)
+
+
+def _program(system: System) -> PurePosixPath:
+    """Boxman's own command, as it will be started on the system."""
+    program = PurePosixPath(sys.prefix) / "bin" / "boxman"
+    if not system.real(str(program)).exists():
+        raise CommandFailed(f"{system.real(str(program))}: boxman is not there; install it at the same place first")
+    if program.parts[1] in ("home", "root"):
+        raise CommandFailed(f"{program}: a service cannot run from a person's folder; install boxman below /opt, say")
+    return program
+
+
+def _is_running(root: Path) -> bool:
+    return root == _ROOT and _SYSTEMD_RUNS.is_dir()
+
+
+@contextmanager
+def _to_write(root: Path, found: Found) -> Iterator[tuple[Path, bool]]:
+    """The folder to write the system's files in, and whether what is written there is in force at once."""
+    if is_read_only(root):
+        with writable_root(found.boot_folder) as folder:
+            yield folder, False
+    else:
+        yield root, True
+
+
+def _show(todo: Iterable[Change], commands: Iterable[steps.Command]) -> None:
+    for change in todo:
+        for line in shown(change):
+            print(visible(line))
+    for command in commands:
+        print("run", *command)
+
+
+def _own_names(system: System, path: str) -> list[str]:
+    """Those of the names that an installation makes which are in /etc/passwd or /etc/group."""
+    there = system.read(path, None)
+    names = [line.partition(":")[0] for line in there.text.splitlines()] if isinstance(there, File) else []
+    return [name for name in (USER, KIOSK_USER) if name in names]
+
+
+def _give_to_root(folder: Path) -> None:
+    if folder.is_dir():
+        for parent, folders, files in os.walk(folder):
+            for name in (".", *folders, *files):
+                os.lchown(Path(parent) / name, 0, 0)

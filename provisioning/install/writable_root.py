@@ -1,0 +1,49 @@
+"""A running system that is read only, made writable for as long as it takes to change it."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from provisioning.command_failed import CommandFailed
+from provisioning.install.places import UNITS
+
+_RUNTIME = Path("/run")
+
+
+def is_read_only(root: Path) -> bool:
+    """Whether `root` is a running system whose files below /etc are in memory only (read_only.py)."""
+    return root == Path("/") and (Path(UNITS) / "etc.mount").exists() and Path("/etc").is_mount()
+
+
+@contextmanager
+def writable_root(boot_folder: str | None) -> Iterator[Path]:
+    """A folder below which the system's own files can be written, without what lies over them in memory.
+
+    Raises CommandFailed.
+    """
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="boxman-root-", dir=_RUNTIME)))
+        _bind(stack, "/", folder)
+        if boot_folder is not None and Path(boot_folder).is_mount():
+            _bind(stack, boot_folder, folder / boot_folder.lstrip("/"))
+        yield folder
+
+
+def _bind(stack: ExitStack, what: str, where: Path) -> None:
+    run_command("mount", "--bind", what, str(where))
+    stack.callback(run_command, "umount", str(where))
+    run_command("mount", "-o", "remount,rw", str(where))
+    stack.callback(run_command, "mount", "-o", "remount,ro", str(where))
+
+
+def run_command(*command: str) -> None:
+    """Run a command to its end. Raises CommandFailed with what it said."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CommandFailed(f"{command[0]} cannot be run ({error.strerror})") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise CommandFailed(f"{' '.join(command)}: {said[-1] if said else f'ended with {done.returncode}'}")

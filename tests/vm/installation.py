@@ -1,0 +1,347 @@
+"""boxman installed on a whole Debian, for real: `python -m tests.vm.installation WORK`, WORK as rig.sh has made it.
+
+One machine, from its first start to the end: installed, watched over, killed, made read only, started anew, and taken
+back. A shell on its second serial port does what a technician would; the console is asked from outside.
+"""
+
+import hashlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+from tests.terminal_rig import free_port
+
+# Many times what it takes, because a host may have much other work.
+DEADLINE_S = 900.0
+SECRET = "the-password-of-the-uplink"
+TABLE = f"""\
+[table]
+site = "casino-1"
+name = "craps-7"
+[console]
+host = "10.0.2.15"
+[hardware]
+pins = "mock"
+node = "/dev/none"
+[uplink]
+servers = ["nats://table:{SECRET}@127.0.0.1:4222"]
+"""
+# An emulated machine on a busy host takes minutes where a table's computer takes seconds.
+PATIENCE = "[Service]\nTimeoutStartSec=1h\nWatchdogSec=2min\n"
+PARTITION = '[system]\ndata_partition = "LABEL=boxman-data"\n'
+SERVICE = "boxman.service"
+DROP_IN = f"/etc/systemd/system/{SERVICE}.d"
+# Those that the checks make, and no more.
+RESTARTS_MAX = 3
+# systemd-analyze calls up to this OK.
+EXPOSURE_MAX = 4.9
+# Everything that an installation may change: names, modes, owners, targets and contents.
+_LOOKED_AT = "! -name '*-' ! -name .pwd.lock ! -path 'etc/boxman*'"
+LISTING = (
+    f"cd / && find etc usr/local boot lib/systemd {_LOOKED_AT} -printf '%p %m %U:%G %l\\n' | LC_ALL=C sort; "
+    f"find etc usr/local -type f {_LOOKED_AT} -exec sha256sum {{}} + | LC_ALL=C sort -k2"
+)
+
+
+class Failed(Exception):
+    """A check that failed."""
+
+
+class Guest:
+    """The machine: a shell in it, and its console from outside."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._to: IO[bytes] = process.stdin
+        self._from: IO[bytes] = process.stdout
+        self._number = 0
+        self.console = f"http://127.0.0.1:{port}"
+
+    def say(self, line: str) -> None:
+        """Have a line done by the shell, and wait for nothing."""
+        self._to.write(line.encode() + b"\n")
+        self._to.flush()
+
+    def wait_for_shell(self) -> None:
+        """Wait until the shell has started: it says so itself."""
+        while b"SHELL READY" not in (line := self._from.readline()):
+            if not line:
+                raise Failed("the machine has ended")
+
+    def run(self, command: str, *, status: int | None = 0) -> str:
+        """What a command prints. Raises Failed where it ends otherwise than with `status`; None: as it likes."""
+        self._number += 1
+        mark = f"DONE-{self._number}"
+        self.say(f"{{ {command}\n}} </dev/null >/run/shell.out 2>&1; echo; s=$?; cat /run/shell.out; echo {mark} $s")
+        lines: list[str] = []
+        while True:
+            line = self._from.readline()
+            if not line:
+                raise Failed(f"the machine ended during: {command}")
+            text = line.decode(errors="replace").rstrip("\r\n")
+            if text.startswith(mark):
+                break
+            lines.append(text)
+        output = "\n".join(lines).strip()
+        ended = int(text.split()[1])
+        if status is not None and ended != status:
+            raise Failed(f"{command} ended with {ended}: {output[-400:]}")
+        return output
+
+    def shows(self, *properties: str) -> dict[str, str]:
+        """Properties of the service."""
+        said = self.run(f"systemctl show {SERVICE} -p {','.join(properties)}")
+        return dict(line.split("=", 1) for line in said.splitlines())
+
+    def wait_until(self, true: Callable[[], Any], what: str) -> Any:
+        """What `true` gives as soon as that is anything. Raises Failed after the deadline."""
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            if found := true():
+                return found
+            if time.monotonic() > deadline:
+                raise Failed(f"not within {DEADLINE_S:.0f} s: {what}")
+            time.sleep(0.5)
+
+    def wait_until_ready(self, former: str = "") -> dict[str, str]:
+        """Wait until the service accepts play, in another process than `former`."""
+
+        def ready() -> dict[str, str] | None:
+            told = self.shows("ActiveState", "MainPID", "StatusText", "NRestarts", "ActiveEnterTimestampMonotonic")
+            if int(told["NRestarts"]) > RESTARTS_MAX:
+                raise Failed("the service starts again and again")
+            return told if told["ActiveState"] == "active" and told["MainPID"] != former else None
+
+        found: dict[str, str] = self.wait_until(ready, "the service is active")
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """The console's state, from outside the machine."""
+        state: dict[str, Any] = httpx.get(f"{self.console}/api/state", timeout=120).json()
+        return state
+
+    def start_anew(self, how: str) -> None:
+        """Start the machine anew."""
+        self.say(how)
+        self.wait_for_shell()
+
+
+@contextmanager
+def machine(work: Path) -> Iterator[Guest]:
+    """A machine whose disks forget all when it ends."""
+    data, port = work / "installation-data.img", free_port()
+    data.unlink(missing_ok=True)
+    with data.open("wb") as empty:
+        empty.truncate(256 << 20)
+    subprocess.run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-L", "boxman-data", str(data)], check=True)
+    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "768"]
+    command += ["-nodefaults", "-no-user-config", "-display", "none"]
+    command += ["-serial", f"file:{work / 'log' / 'installation.txt'}", "-serial", "stdio"]
+    command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
+    command += ["-append", "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system"]
+    for name, file in (("root", "booted.img"), ("program", "program.img"), ("data", data.name)):
+        read_only = "readonly=on" if name == "program" else "snapshot=on"
+        command += ["-drive", f"file={work / file},format=raw,if=none,id={name},{read_only}"]
+        command += ["-device", f"virtio-blk-pci,drive={name}"]
+    command += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:8080"]
+    command += ["-device", "virtio-net-pci,netdev=net,romfile="]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr)
+    try:
+        guest = Guest(process, port)
+        guest.wait_for_shell()
+        yield guest
+    finally:
+        process.kill()
+        process.wait()
+
+
+def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
+    """Do one thing after the other; yields what was shown, and what was seen of it. Raises Failed."""
+    guest.run(f"mkdir -p {DROP_IN} && cat > {DROP_IN}/patience.conf <<'END'\n{PATIENCE}END")
+    before = guest.run(LISTING)
+    guest.run(f"cat > /run/table.toml <<'END'\n{TABLE}END")
+    shown = guest.run("boxman provision install --config /run/table.toml --dry-run")
+    if guest.run(LISTING) != before or "+Type=notify" not in shown or SECRET in shown:
+        raise Failed("a dry run changed the system, or did not show it, or showed a password")
+    yield "a dry run shows every change and makes none", f"{len(shown.splitlines())} lines"
+
+    yield "an image below a folder is installed and taken back, too", check_image(guest)
+
+    said = guest.run("boxman provision install --config /run/table.toml")
+    told = guest.wait_until_ready()
+    if told["StatusText"] != "accepts play" or guest.state()["table"]["rules"] != "us-vegas":
+        raise Failed(f"the service does not play: {told}")
+    yield "installed, it starts and is ready when it accepts play", said.splitlines()[-1]
+
+    pid = told["MainPID"]
+    if guest.run(
+        f"stat -c %U:%G /proc/{pid}; stat -c '%U:%G %a' /var/lib/boxman /etc/boxman /etc/boxman/table.toml"
+    ) != ("boxman:boxman\nboxman:boxman 700\nroot:boxman 750\nroot:boxman 640"):
+        raise Failed("the process or its files belong to another, or are open to others")
+    strangers = guest.run("find /var/lib/boxman ! -user boxman -o -perm /077")
+    if strangers:
+        raise Failed(f"of others, or open to them: {strangers}")
+    capable = guest.run(f"grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/{pid}/status").split()
+    if capable[1::2] != ["0000000000000000", "1", "2"]:
+        raise Failed(f"the process has rights: {capable}")
+    yield "it runs as a user without rights, and its files are its own", "no capabilities, seccomp"
+
+    verified = guest.run("systemd-analyze verify /etc/systemd/system/boxman.service")
+    exposed = guest.run("systemd-analyze security --no-pager boxman.service").splitlines()[-1]
+    exposure = float(exposed.split(":")[1].split()[0])
+    if verified or exposure > EXPOSURE_MAX:
+        raise Failed(f"{exposed}; {verified}")
+    yield "systemd finds the unit sound and its exposure OK", exposed.strip("→ ")
+
+    told_of = guest.run(
+        "journalctl --no-pager -b; cat /etc/systemd/system/boxman*.*; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; "
+        f"systemctl status --no-pager {SERVICE}",
+        status=None,
+    )
+    if SECRET in told_of:
+        raise Failed("the password of the uplink stands in a log, a unit or a process list")
+    yield "the password stands in no log, unit or process list", f"looked through {len(told_of)} characters"
+
+    if guest.run("boxman provision install --config /run/table.toml").splitlines()[-1] != "nothing to change":
+        raise Failed("a second installation changes something")
+    if guest.shows("MainPID")["MainPID"] != pid:
+        raise Failed("a second installation that changes nothing starts the terminal anew")
+    yield "twice is the same as once", "nothing to change, the terminal plays on"
+
+    rolled = httpx.post(f"{guest.console}/api/command", json={"id": "a" * 8, "step": {"roll": [3, 1]}}, timeout=120)
+    if rolled.status_code != 200:
+        raise Failed(f"a roll is refused: {rolled.status_code} {rolled.text[:200]}")
+    seq = guest.state()["seq"]
+    for how, what in (("STOP", "hangs is killed by the watchdog"), ("KILL", "is killed"), ("SEGV", "crashes")):
+        began = time.monotonic()
+        guest.run(f"kill -{how} {pid}")
+        told = guest.wait_until_ready(former=pid)
+        if guest.state()["seq"] < seq or guest.state()["table"]["rules"] != "us-vegas":
+            raise Failed(f"after SIG{how} the terminal is not where it was")
+        if how == "STOP" and "watchdog" not in guest.run(f"journalctl --no-pager -u {SERVICE}").lower():
+            raise Failed("it was not the watchdog")
+        pid, seq = told["MainPID"], guest.state()["seq"]
+        yield f"a terminal that {what} and returns where it was", f"ready again after {time.monotonic() - began:.0f} s"
+
+    guest.run(f"cat > /run/table.toml <<'END'\n{TABLE}{PARTITION}END")
+    refused = guest.run("boxman provision install --config /run/table.toml", status=1)
+    if "holds a table's data" not in refused:
+        raise Failed(f"data would be hidden: {refused}")
+    guest.run("systemctl stop boxman && mount /dev/vdc /mnt && cp -a /var/lib/boxman/. /mnt && umount /mnt")
+    guest.run("rm -r /var/lib/boxman")
+    guest.run("boxman provision install --config /run/table.toml")
+    guest.wait_until_ready()
+    if guest.state()["seq"] < seq:
+        raise Failed("the history is not on the partition")
+    guest.start_anew("systemctl reboot")
+    told = guest.wait_until_ready()
+    state = guest.state()
+    if state["seq"] < seq or state["table"]["rules"] != "us-vegas":
+        raise Failed("after the start the terminal is not where it was")
+    guest.run("touch /usr/local/x", status=1)
+    guest.run("touch /etc/x /var/x /tmp/x")
+    mounted = guest.run("findmnt -n -o SOURCE,OPTIONS / /var/lib/boxman; findmnt -n -o SOURCE,OPTIONS /var/lib/boxman")
+    failed = guest.run("systemctl --failed --no-legend --plain")
+    if "/dev/vda ro" not in " ".join(mounted.split()) or "/dev/vdc rw" not in " ".join(mounted.split()) or failed:
+        raise Failed(f"{mounted}; failed: {failed}")
+    ready_s = int(told["ActiveEnterTimestampMonotonic"]) / 1e6
+    memory = int(guest.shows("MemoryCurrent")["MemoryCurrent"]) >> 20
+    yield (
+        "with a data partition the system is read only from the next start on",
+        f"ready {ready_s:.0f} s after the kernel",
+    )
+    yield "what it takes", f"{memory} MiB; {guest.run('systemd-analyze time').splitlines()[0]}"
+
+    guest.start_anew("echo b > /proc/sysrq-trigger")
+    guest.wait_until_ready()
+    if guest.run("test -e /etc/x", status=None) or guest.state()["seq"] < state["seq"]:
+        raise Failed("after a start without an end the terminal is not where it was")
+    if guest.run("systemctl is-active boxman-data-check.service") != "active":
+        raise Failed("the data's file system was not looked at")
+    yield "after an end without notice it starts with all that was told", f"event {guest.state()['seq']}"
+
+    if guest.run("boxman provision install").splitlines()[-1] != "nothing to change":
+        raise Failed("an installation of what is in place changes something")
+    said = guest.run("boxman provision uninstall")
+    guest.start_anew("systemctl reboot")
+    after = guest.run(LISTING)
+    if after != before:
+        was, now = set(before.splitlines()), set(after.splitlines())
+        raise Failed(f"left: {sorted(now - was)[:8]}; lost: {sorted(was - now)[:8]}")
+    guest.run("id boxman", status=1)
+    left = guest.run("mount -o ro /dev/vdc /mnt && find /mnt /etc/boxman -printf '%p %U:%G\\n'; umount /mnt")
+    if "/mnt/journal.db" not in left or "/etc/boxman/table.toml 0:0" not in left or "/mnt/journal.db 0:0" not in left:
+        raise Failed(f"the data is gone: {left}")
+    if guest.run("boxman provision uninstall") != "nothing to take back":
+        raise Failed("taking back twice is not the same as once")
+    yield "uninstalled, the system is what it was, and the data stays", hashlib.sha256(after.encode()).hexdigest()[:12]
+
+
+def check_image(guest: Guest) -> str:
+    """Install on a Raspberry Pi's image with a screen, as far as it can be without one. Raises Failed."""
+    guest.run(
+        "mkdir -p /run/image && cd /run/image && mkdir -p usr/bin usr/local/share boot/firmware etc/modules-load.d "
+        "etc/sysusers.d etc/tmpfiles.d etc/udev/rules.d etc/systemd/system/multi-user.target.wants && "
+        "cp -a /etc/passwd /etc/group /etc/shadow /etc/gshadow etc/ && "
+        "for program in boxman cage chromium; do cp /bin/true usr/bin/$program; done && "
+        "echo dtparam=spi=on > boot/firmware/config.txt && "
+        "echo console=serial0,115200 console=tty1 root=/dev/mmcblk0p2 rw > boot/firmware/cmdline.txt && "
+        f'printf \'[hardware]\\npins = "lgpio"\\nnode = "usb:e6601"\\n{PARTITION.strip()}\\n\' > /run/pi.toml'
+    )
+    listing = (
+        "cd /run/image && find . ! -name '*-' ! -name .pwd.lock -printf '%p %m %U:%G\\n' | sort && cat boot/firmware/* "
+    )
+    listing += "etc/passwd etc/group etc/shadow"
+    before = guest.run(listing)
+    guest.run("boxman provision install --root /run/image --config /run/pi.toml")
+    if guest.run("boxman provision install --root /run/image").splitlines()[-1] != "nothing to change":
+        raise Failed("a second installation of an image changes something")
+    if guest.run("cd /run/image/etc/boxman && stat -c '%a %G' . table.toml; grep -c boxman ../passwd", status=None) != (
+        "750 UNKNOWN\n640 UNKNOWN\n2"
+    ):
+        raise Failed("the image's users are not made, or its configuration is not theirs")
+    exposures = []
+    for unit in ("boxman", "boxman-kiosk"):
+        path = f"/run/image/etc/systemd/system/{unit}.service"
+        line = guest.run(f"systemd-analyze security --no-pager --offline=yes {path}").splitlines()[-1]
+        exposures.append(line.split(":")[1].split()[0])
+        if float(exposures[-1]) > EXPOSURE_MAX:
+            raise Failed(line)
+    guest.run("boxman provision uninstall --root /run/image && rm -r /run/image/etc/boxman")
+    after = guest.run(listing)
+    if after != before:
+        was, now = set(before.splitlines()), set(after.splitlines())
+        raise Failed(f"an image is left with {sorted(now - was)[:8]}, without {sorted(was - now)[:8]}")
+    return f"exposure of the terminal {exposures[0]}, of the screen {exposures[1]}"
+
+
+def main() -> int:
+    """Run all checks; returns the exit status."""
+    work = Path(sys.argv[1])
+    (work / "log").mkdir(exist_ok=True)
+    passed = 0
+    began = time.monotonic()
+    with machine(work) as guest:
+        print(f"     the machine is up after {time.monotonic() - began:.0f} s", flush=True)
+        try:
+            for what, seen in check_all(guest):
+                passed += 1
+                print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
+        except Failed as failure:
+            print(f"FAIL after {passed} checks: {failure}", flush=True)
+            print(guest.run(f"journalctl --no-pager -b -u {SERVICE} | tail -30", status=None), flush=True)
+            return 1
+    print(f"{passed} passed, 0 failed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -261,3 +261,41 @@ def test_the_faces_of_a_corrected_roll_count_for_the_set_that_was_thrown() -> No
     found = history(journal.journal)
     assert found.rolls["A"].faces == [2, 2, 0, 0, 0, 0]
     assert found.rolls["A"].rolls == 2
+
+
+@pytest.mark.parametrize("players", [[], ["3", "3"]], ids=["nobody", "one twice"])
+def test_an_adjustment_names_each_player_once(players: list[str]) -> None:
+    table = played()
+    before = table.session.snapshot()
+    adjustments = [{"player": player, "amount": 5} for player in players]
+    with pytest.raises(Refused, match="bad_adjustment"):
+        session_corrections.adjust_settlement(
+            table.session, 1, adjustments, "camera", table.session.game_seq, SUPERVISOR
+        )
+    assert table.session.snapshot() == before
+
+
+def test_what_was_added_to_a_line_bet_is_a_line_bet_where_the_point_was_none() -> None:
+    table = Recorder()
+    table.bet("1", "pass_line", 10)
+    table.do({"roll": [1, 3]})
+    table.bet("1", "pass_line", 10)
+    table.do({"roll": [1, 2]})
+    # With two at once, the first ten are lost, the other ten are a bet on the come-out, and three takes them too.
+    correct(table, 1, (1, 1))
+    assert (at_table(table).players["1"], at_table(table).bets(), at_table(table).point) == (-20, [], None)
+
+
+def test_a_session_restored_from_its_snapshot_corrects_as_the_one_that_went_on() -> None:
+    table = played()
+    table.bet("9", "place", 6, 6)
+    table.do({"roll": [1, 4]})
+    table.do({"roll": [1, 2]})
+    restored = restore(json.loads(json.dumps(table.session.snapshot())))
+    for number in (2, 3):
+        said = session_corrections.look_at_correction(restored, number, (3, 3))
+        assert said == look(table, number, (3, 3))
+    # The six pays 9 seven for six.
+    assert [one for one in said["players"] if one["player"] == "9"] == [
+        {"player": "9", "was": 0, "becomes": 7, "difference": 7}
+    ]

@@ -80,7 +80,7 @@ class Guest:
         """What a command prints. Raises Failed where it ends otherwise than with `status`; None: as it likes."""
         self._number += 1
         mark = f"DONE-{self._number}"
-        self.say(f"{{ {command}\n}} </dev/null >/run/shell.out 2>&1; echo; s=$?; cat /run/shell.out; echo {mark} $s")
+        self.say(f"{{ {command}\n}} </dev/null >/run/shell.out 2>&1; s=$?; cat /run/shell.out; echo; echo {mark} $s")
         lines: list[str] = []
         while True:
             line = self._from.readline()
@@ -146,7 +146,10 @@ def machine(work: Path) -> Iterator[Guest]:
     command += ["-nodefaults", "-no-user-config", "-display", "none"]
     command += ["-serial", f"file:{work / 'log' / 'installation.txt'}", "-serial", "stdio"]
     command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
-    command += ["-append", "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system"]
+    command += [
+        "-append",
+        "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system",
+    ]
     for name, file in (("root", "booted.img"), ("program", "program.img"), ("data", data.name)):
         read_only = "readonly=on" if name == "program" else "snapshot=on"
         command += ["-drive", f"file={work / file},format=raw,if=none,id={name},{read_only}"]
@@ -304,9 +307,10 @@ def check_image(guest: Guest) -> str:
     guest.run("boxman provision install --root /run/image --config /run/pi.toml")
     if guest.run("boxman provision install --root /run/image").splitlines()[-1] != "nothing to change":
         raise Failed("a second installation of an image changes something")
-    if guest.run("cd /run/image/etc/boxman && stat -c '%a %G' . table.toml; grep -c boxman ../passwd", status=None) != (
-        "750 UNKNOWN\n640 UNKNOWN\n2"
-    ):
+    # By number: the machine knows no user of that name yet, or knows him by another one.
+    number = guest.run("grep ^boxman: /run/image/etc/group | cut -d: -f3")
+    modes = guest.run("cd /run/image/etc/boxman && stat -c '%a %g' . table.toml")
+    if not number or modes != f"750 {number}\n640 {number}":
         raise Failed("the image's users are not made, or its configuration is not theirs")
     exposures = []
     for unit in ("boxman", "boxman-kiosk"):

@@ -70,7 +70,7 @@ def with_roll(history: History, roll: KeptRoll) -> History:
 def to_values(history: History) -> HistoryValues:
     """The history as plain values."""
     return {
-        "before": _state_values(history[0].before) if history else None,
+        "before": state_to_json(history[0].before) if history else None,
         "rolls": [
             {
                 "seq": roll.seq,
@@ -115,10 +115,3 @@ def from_values(table: Table, values: HistoryValues) -> History:
 def find(history: Sequence[KeptRoll], number: int) -> int | None:
     """The place of roll `number` in the history, None where it is not kept."""
     return next((place for place, roll in enumerate(history) if roll.number == number), None)
-
-
-def _state_values(state: Any) -> dict[str, Any]:
-    """The state, without players who have neither won nor lost: whether they once had a bet changes nothing."""
-    values = state_to_json(state)
-    values["players"] = [[name, amount] for name, amount in values["players"] if amount]
-    return values

@@ -22,7 +22,8 @@ def state_to_json(state: "State") -> "dict[str, Any]":
         "dice_pass": dice_pass,
         "new_hand": new_hand,
         "house": house,
-        "players": [[name, players[name]] for name in sorted(players)],
+        # Who has neither won nor lost is as one who never played.
+        "players": [[name, players[name]] for name in sorted(players) if players[name]],
         "bets": [
             [player] + list(key) + list(bets[player][key][1:])
             for player in sorted(bets)

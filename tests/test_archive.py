@@ -137,7 +137,7 @@ def test_a_game_is_found_as_rolls_and_settlements(database: ArchiveDatabase) -> 
     ]  # fmt: skip
     with database.engine().connect() as connection:
         totals = connection.execute(text("SELECT * FROM session_totals")).one()
-        assert tuple(totals) == (SITE, "craps-1", 1, 10, 10, 0, 0)
+        assert tuple(totals) == (SITE, "craps-1", 1, 10, 10, 0, 0, 0)
         assert connection.execute(text("SELECT seq FROM rolls_in_force ORDER BY seq")).scalars().all() == [4, 8, 11]
         assert connection.execute(text("SELECT COUNT(*) FROM settlements_in_force")).scalar_one() == 3
 

@@ -247,3 +247,13 @@ def test_odds_put_down_and_taken_back_with_their_line_since_are_owed_to_nobody()
     # Seven on the come-out: the don't pass had lost, the odds were never on.
     assert table.correct(3, 4) == [{"player": "A", "kind": "dont_pass", "result": "lose"}]
     assert table.not_redone == [{"player": "A", "kind": "dont_pass", "number": 4, "amount": 10}]
+
+
+def test_who_is_even_is_in_a_snapshot_as_one_who_never_played() -> None:
+    """A bet that is put down and gone again leaves no step to repeat, so it may leave no other trace either."""
+    table, other = table_of("us-vegas"), table_of("us-vegas")
+    table.place("A", "field", 10)
+    table.take_down("A", "field")
+    table.roll(3, 4)
+    other.roll(3, 4)
+    assert table.snapshot() == other.snapshot()

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from device.event import Stamp, seal
 from provisioning.central.archive_configuration import ArchiveConfiguration, archive_configuration
 from provisioning.central.archive_database import held_for_writing, opened
 from provisioning.central.archive_message import LogMessage
 from provisioning.central.archive_writer import Archive
 from provisioning.central.pit_database import Game, Look, Standing, look, reading_engine
 from tests.archive_rig import CONSOLE, ArchiveDatabase, History, Postgresql, postgresql
+from tests.supervised_history import change_limits, correct_roll
 
 NAMES = ("casino-1", "craps-1")
 
@@ -57,13 +57,6 @@ def archived(database: ArchiveDatabase, *histories: History, first: int = 1) -> 
                 archive.take(message, in_order=False)
 
 
-def told(history: History, kind: str, data: dict[str, object]) -> None:
-    """An event that no step of the game has made."""
-    seq = len(history.events) + 1
-    stamp = Stamp("boot-1", seq * 10**9, "2026-11-29T00:00:00.000Z", "synced")
-    history.events.append(seal(history.table, seq, stamp, kind, data, history.last_hash))
-
-
 def in_time() -> bool:
     return False
 
@@ -95,9 +88,9 @@ def test_the_game_as_it_stands(database: ArchiveDatabase) -> None:
     stands = found.games[NAMES]
     assert (stands.point, stands.shooter, stands.roll, stands.roll_number) == (4, "3", (3, 5), 2)
     assert (stands.rules, stands.minimum, stands.maximum) == ("us-vegas", 5, 500)
-    # An event a second in these histories; the roll that was corrected counts once, as it was entered anew.
+    # An event a second in these histories; the roll that was corrected counts once, when it was thrown.
     assert (stands.since_ns, stands.last_ns) == (2 * 10**9, last * 10**9)
-    assert stands.thrown_ns == ((wrong + 1) * 10**9, (wrong - 1) * 10**9)
+    assert stands.thrown_ns == (wrong * 10**9, (wrong - 1) * 10**9)
 
     history.do({"roll": [3, 4]})  # a seven-out
     history.do({"shooter": "5"})
@@ -124,18 +117,20 @@ def test_the_correction_of_an_earlier_roll_and_changed_limits_count(database: Ar
     history = History()
     history.open(minimum=5, maximum=500)
     history.do({"bet": {"player": "3", "kind": "pass_line", "amount": 10}})
-    history.do({"roll": [2, 2]})
+    first = history.do({"roll": [2, 2]})
     history.do({"roll": [3, 5]})
-    # As the session's own events say it; what else stands in them is not needed here.
-    told(history, "roll_corrected", {"point": {"was": 4, "becomes": 6}})
-    told(history, "limits_changed", {"limits": {"min": 10, "max": 1000}, "was": {"min": 5, "max": 500}})
+    history.do({"shooter": "3"})
+    correct_roll(history, 1, (3, 3))  # the point is 6, and it has not been made
+    change_limits(history, 10, 1000)
     archived(database, history)
     stands = game(database)
     assert (stands.point, stands.minimum, stands.maximum) == (6, 10, 1000)
+    assert (stands.roll, stands.roll_number, stands.shooter) == ((3, 5), 2, "3")
+    assert stands.thrown_ns == ((first + 1) * 10**9, first * 10**9)
     last = len(history.events)
-    told(history, "roll_corrected", {"point": {"was": 6, "becomes": None}})
+    correct_roll(history, 1, (6, 5))  # a natural, so the 8 is the point
     archived(database, history, first=last + 1)
-    assert game(database).point is None
+    assert game(database).point == 8
 
 
 def test_the_sets_that_are_in_play(database: ArchiveDatabase) -> None:

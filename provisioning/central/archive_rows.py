@@ -14,7 +14,15 @@ from sqlalchemy import ColumnElement, Table, Update, and_, or_, update
 from device.dice_control.dice_log import EVENTS as DICE_EVENTS
 from device.event import Event
 from engine_lite.rules import LOSE, MOVE, PUSH, RETURN, WIN
-from provisioning.central.archive_schema import alerts, dice_movements, rolls, sessions, settlements
+from provisioning.central.archive_schema import (
+    adjustments,
+    alerts,
+    dice_movements,
+    limit_changes,
+    rolls,
+    sessions,
+    settlements,
+)
 from provisioning.central.archive_stakes import Stake
 
 _RESULTS: Final = (WIN, LOSE, PUSH, RETURN, MOVE)
@@ -44,12 +52,17 @@ class Rows:
 
 @dataclass(frozen=True)
 class Origin:
-    """An event, with the site it comes from, the table's session then, and what its results are about if known."""
+    """An event, with the site it comes from, the table's session then, and what its results are about if known: a stake
+    for each roll that it settles."""
 
     site: str
     event: Event
     session: int
-    stake: Stake | None
+    stakes: tuple[Stake, ...] | None
+
+    def stake(self, place: int) -> Stake | None:
+        """What the results of a roll of the event are about, or those of the step between two that it is."""
+        return self.stakes[place] if self.stakes is not None else None
 
     def row(self) -> dict[str, Any]:
         """What all rows have in common."""
@@ -100,6 +113,12 @@ class _Said:
         value: list[Any] = self._value(name, list, "a list")
         return value
 
+    def dice(self, name: str) -> list[int]:
+        dice = self.items(name)
+        if len(dice) != 2 or any(type(die) is not int or not 1 <= die <= 6 for die in dice):
+            raise BadShape(f"{self.place}.{name}: must name two dice from 1 to 6")
+        return dice
+
     def part(self, name: str) -> "_Said":
         return _Said(self._value(name, dict, "an object"), f"{self.place}.{name}")
 
@@ -124,10 +143,30 @@ class _Said:
 
 def _take_roll(rows: Rows, origin: Origin, said: _Said) -> None:
     correction = origin.event.type == "correct"
-    dice = said.part("step").items("correct" if correction else "roll")
-    if len(dice) != 2 or any(type(die) is not int or not 1 <= die <= 6 for die in dice):
-        raise BadShape("data.step: must name two dice from 1 to 6")
+    dice = said.part("step").dice("correct" if correction else "roll")
     corrects = said.number("corrects") if correction else None
+    _add_roll(rows, origin, said, dice, corrects, origin.stake(0))
+    _add_results(rows, origin, said, said.number("number"), corrects, origin.stake(0))
+    if corrects is not None:
+        _supersede(rows, origin, corrects)
+
+
+def _take_corrected_rolls(rows: Rows, origin: Origin, said: _Said) -> None:
+    """An earlier roll was another one: it and all that are settled otherwise since have rows in the place of theirs."""
+    parts = said.parts("rolls")
+    entered = [part.number("seq") for part in parts]
+    if said.number("corrects") not in entered or len({part.number("number") for part in parts}) < len(parts):
+        raise BadShape("data.rolls: must name the roll that is corrected, and each roll once")
+    for place, (part, corrects) in enumerate(zip(parts, entered, strict=True)):
+        stake = origin.stake(place)
+        _add_roll(rows, origin, part, part.dice("dice"), corrects, stake)
+        _add_results(rows, origin, part, part.number("number"), corrects, stake)
+        _supersede(rows, origin, corrects)
+
+
+def _add_roll(
+    rows: Rows, origin: Origin, said: _Said, dice: list[int], corrects: int | None, stake: Stake | None
+) -> None:
     row = origin.row() | {
         "session": origin.session,
         "number": said.number("number"),
@@ -136,23 +175,23 @@ def _take_roll(rows: Rows, origin: Origin, said: _Said) -> None:
         "total": sum(dice),
         "point_before": said.number_or_none("point_before"),
         "point": said.number_or_none("point"),
-        "shooter": origin.stake.shooter if origin.stake is not None else None,
-        "via": said.text("via"),
+        "shooter": stake.shooter if stake is not None else None,
+        "via": _Said(origin.event.data, "data").text("via"),
         "corrects": corrects,
         "corrected_by": None,
     }
     rows.add(rolls, row)
-    _take_results(rows, origin, said, said.number("number"), corrects)
-    if corrects is not None:
-        _supersede(rows, origin, corrects)
 
 
 def _take_taken_back(rows: Rows, origin: Origin, said: _Said) -> None:
-    _take_results(rows, origin, said, None, None)
+    _add_results(rows, origin, said, None, None, origin.stake(0))
 
 
-def _take_results(rows: Rows, origin: Origin, said: _Said, number: int | None, corrects: int | None) -> None:
-    stake = origin.stake
+def _add_results(
+    rows: Rows, origin: Origin, said: _Said, number: int | None, corrects: int | None, stake: Stake | None
+) -> None:
+    """The results of a roll, or of what a player took back, behind those that the event has already."""
+    first = len(rows.added.get(settlements, ()))
     for position, result in enumerate(said.parts("results")):
         outcome = result.text("result")
         if outcome not in _RESULTS:
@@ -161,7 +200,7 @@ def _take_results(rows: Rows, origin: Origin, said: _Said, number: int | None, c
         if len(remainder) != 2 or any(part is not None and type(part) is not int for part in remainder):
             raise BadShape(f"{result.place}.remainder: must be two whole numbers")
         row = origin.row() | {
-            "position": position,
+            "position": first + position,
             "cause": origin.event.type,
             "session": origin.session,
             "roll_number": number,
@@ -197,6 +236,33 @@ def _supersede(rows: Rows, origin: Origin, wrong: int) -> None:
             )
             .values(corrected_by=origin.event.seq)
         )
+
+
+def _take_adjustment(rows: Rows, origin: Origin, said: _Said) -> None:
+    asked = said.part("asked")
+    for position, adjustment in enumerate(asked.parts("adjustments")):
+        row = origin.row() | {
+            "position": position,
+            "session": origin.session,
+            "roll_number": asked.number("number"),
+            "corrects": said.number("corrects"),
+            "player": adjustment.text("player"),
+            "amount": adjustment.number("amount"),
+            "reason": said.text("reason"),
+            "person": said.text_or_none("person"),
+        }
+        rows.add(adjustments, row)
+
+
+def _take_limits(rows: Rows, origin: Origin, said: _Said) -> None:
+    limits = said.part("limits")
+    row = origin.row() | {
+        "session": origin.session,
+        "minimum": limits.number("min"),
+        "maximum": limits.number("max"),
+        "person": said.text_or_none("person"),
+    }
+    rows.add(limit_changes, row)
 
 
 def _take_opening(rows: Rows, origin: Origin, said: _Said) -> None:
@@ -305,6 +371,9 @@ def _here(table: Table, origin: Origin) -> ColumnElement[bool]:
 _TAKE: Final[dict[str, Callable[[Rows, Origin, _Said], None]]] = {
     "roll": _take_roll,
     "correct": _take_roll,
+    "roll_corrected": _take_corrected_rolls,
+    "settlement_adjusted": _take_adjustment,
+    "limits_changed": _take_limits,
     "reduce": _take_taken_back,
     "take_down": _take_taken_back,
     "table_opened": _take_opening,

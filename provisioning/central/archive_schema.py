@@ -1,13 +1,15 @@
 """The archive's tables, as an analyst finds them: every event of every craps table, and what follows from them.
 
-`events` is the record; rolls, settlements, dice_movements, alerts and sessions are made of it, in the same transaction,
-and hold nothing that does not stand in it or follow from it by the rules of the game. All money is whole numbers of
-the smallest chip unit. `seq` always is the number of the event that a row was made of, so that every row can be traced
-to its event: (site, table_name, seq).
+`events` is the record; rolls, settlements, adjustments, limit_changes, dice_movements, alerts and sessions are made of
+it, in the same transaction, and hold nothing that does not stand in it or follow from it by the rules of the game. All
+money is whole numbers of the smallest chip unit. `seq` always is the number of the event that a row was made of, so
+that every row can be traced to its event: (site, table_name, seq).
 
 A corrected roll stays: the row of the wrong roll, and those of what it settled, have in `corrected_by` the seq of the
-correction in their place, which has rows of its own. Whoever adds up takes the rows where it is null, or the views
-rolls_in_force, settlements_in_force and session_totals. `wall` is the table's own clock: the order is that of `seq`.
+correction in their place, which has rows of its own. So have later rolls that are settled otherwise since. Whoever adds
+up takes the rows where it is null, or the views rolls_in_force, settlements_in_force and session_totals; what
+supervisors gave or took beside the settlements (`adjustments`) stands whatever is corrected. `wall` is the table's own
+clock: the order is that of `seq`, and that of the rolls in force is their `number` in the session.
 """
 
 from datetime import UTC, datetime
@@ -109,7 +111,7 @@ rolls: Final = Table(
     _number("seq", _SEQ, key=True),
     _moment("wall", _WALL),
     _number("session", _SESSION),
-    _number("number", "number of the roll in its session"),
+    _number("number", "number of the roll in its session", key=True),
     _number("die_1", "1 to 6"),
     _number("die_2", "1 to 6"),
     _number("total", "2 to 12"),
@@ -117,7 +119,7 @@ rolls: Final = Table(
     _number("point", "the point afterwards; null: the next roll is a come-out", nullable=True),
     _text("shooter", "the player who threw; null where none was named", nullable=True),
     _text("via", "where it was entered: console, node:dice_keys ..."),
-    _number("corrects", "the roll that this one stands in the place of", nullable=True),
+    _number("corrects", "the first entry of the roll that this one stands in the place of", nullable=True),
     _number(
         "corrected_by", "the correction that stands in the place of this one; null: this roll counts", nullable=True
     ),
@@ -130,9 +132,13 @@ settlements: Final = Table(
     metadata,
     *_names(),
     _number("seq", _SEQ, key=True),
-    _number("position", "0, 1, 2 ... in the order of dealing", key=True),
+    _number("position", "0, 1, 2 ... in the order of the rolls and of dealing", key=True),
     _moment("wall", _WALL),
-    _text("cause", "roll; correct: a roll that was entered anew; reduce, take_down: the player took the bet back"),
+    _text(
+        "cause",
+        "roll; correct: a roll that was entered anew; roll_corrected: it or an earlier one was corrected by a"
+        " supervisor; reduce, take_down: the player took the bet back",
+    ),
     _number("session", _SESSION),
     _number("roll_number", "number of the roll in its session; null for reduce and take_down", nullable=True),
     _text("player", "the player's position or name"),
@@ -151,10 +157,40 @@ settlements: Final = Table(
     _number("commission_returned", "a commission taken beforehand that went back to the player"),
     _number("returned", "of the stake, what went back to the player"),
     _number("moved_to", "where a come bet travelled to", nullable=True),
-    _number("corrects", "the roll whose wrong results these stand in the place of", nullable=True),
+    _number("corrects", "the first entry of the roll whose results these stand in the place of", nullable=True),
     _number("corrected_by", "the correction that took this back; null: it counts", nullable=True),
     Index("settlements_by_wall", "wall"),
     comment="one row for each result: who won, lost or got back what",
+)
+
+adjustments: Final = Table(
+    "adjustments",
+    metadata,
+    *_names(),
+    _number("seq", _SEQ, key=True),
+    _number("position", "0, 1, 2 ... within the event", key=True),
+    _moment("wall", _WALL),
+    _number("session", _SESSION),
+    _number("roll_number", "number of the roll in its session"),
+    _number("corrects", "the first entry of that roll"),
+    _text("player", "the player's position or name"),
+    _number("amount", "so much more the player got of the roll than it settled; below 0: less"),
+    _text("reason", "why"),
+    _text("person", "who had signed in", nullable=True),
+    comment="what supervisors gave players or took from them beside the settlements; it always counts",
+)
+
+limit_changes: Final = Table(
+    "limit_changes",
+    metadata,
+    *_names(),
+    _number("seq", _SEQ, key=True),
+    _moment("wall", _WALL),
+    _number("session", _SESSION),
+    _number("minimum", "the table's minimum from then on"),
+    _number("maximum", "the table's maximum from then on"),
+    _text("person", "who had signed in", nullable=True),
+    comment="limits that were changed while the table was open",
 )
 
 dice_movements: Final = Table(
@@ -220,8 +256,8 @@ sessions: Final = Table(
     _moment("closed_wall", "when it was closed", nullable=True),
     _text("rules", "name of the rule set"),
     _number("unit", "what amounts are multiples of"),
-    _number("minimum", "the table's minimum"),
-    _number("maximum", "the table's maximum"),
+    _number("minimum", "the table's minimum when it was opened"),
+    _number("maximum", "the table's maximum when it was opened"),
     comment="one row for each time that a table was opened",
 )
 

@@ -23,7 +23,7 @@ from provisioning.central import archive_schema as schema
 from provisioning.central.archive_check import Continued, End, KnownKeys, check_continuation
 from provisioning.central.archive_message import Finding, LogMessage, read_message
 from provisioning.central.archive_rows import BadShape, Origin, Rows, rows_of
-from provisioning.central.archive_stakes import OPENING, STEPS, Stakes
+from provisioning.central.archive_stakes import CORRECTION, OPENING, STEPS, Stakes
 from provisioning.standard_streams import visible
 
 TABLES_CACHED_MAX: Final = 20_000
@@ -196,6 +196,10 @@ class Archive:
         rows = Rows()
         written = head
         for continued in good:
+            if continued.event.type == CORRECTION:
+                # The game before it is looked up in the database.
+                self._execute(rows)
+                rows = Rows()
             try:
                 written = self._add_rows(rows, names, written, continued)
             except BadShape as error:
@@ -219,8 +223,10 @@ class Archive:
             session, is_open = session + 1, True
         elif event.type == "table_closed":
             is_open = False
-        stake = self._stakes_of(names).take(event.type, event.data) if event.type in STEPS else None
-        event_rows = rows_of(Origin(names[0], event, session, stake))
+        stakes = None
+        if event.type in STEPS:
+            stakes = self._stakes_at(names, event.type).take(event.seq, event.type, event.data)
+        event_rows = rows_of(Origin(names[0], event, session, stakes))
         event_rows.add(schema.events, _event_row(names[0], event))
         rows.extend(event_rows)
         return replace(head, end=continued.end, last_wall=event.wall, session=session, is_open=is_open)
@@ -277,22 +283,32 @@ class Archive:
         )
         return {row.seq: row.hash for row in self._connection.execute(wanted)}
 
-    def _stakes_of(self, names: Names) -> Stakes:
-        """The table's game as it stands; where it is not known, the events in the archive are played again."""
+    def _stakes_at(self, names: Names, kind: str) -> Stakes:
+        """The table's game before a further event; where that is not known, the events in the archive are played again.
+
+        That is so for the first correction of a session as well, since until then no game keeps its rolls.
+        """
         found = self._stakes.get(names)
-        if found is not None:
-            return found
+        if kind == OPENING:
+            found = Stakes(keeps_rolls=False)
+        elif found is None or (kind == CORRECTION and not found.keeps_rolls):
+            found = self._played_again(names, kind == CORRECTION)
+        self._stakes[names] = found
+        return found
+
+    def _played_again(self, names: Names, is_corrected: bool) -> Stakes:
         columns = schema.events.c
         here = and_(columns.site == names[0], columns.table_name == names[1])
         opened = select(func.max(columns.seq)).where(here, columns.type == OPENING).scalar_subquery()
         steps = (
-            select(columns.type, columns.data)
+            select(columns.seq, columns.type, columns.data)
             .where(here, columns.type.in_(STEPS), columns.seq >= opened)
             .order_by(columns.seq)
         )
-        stakes = self._stakes[names] = Stakes()
-        for row in self._connection.execute(steps):
-            stakes.take(row.type, row.data)
+        rows = self._connection.execute(steps).all()
+        stakes = Stakes(keeps_rolls=is_corrected or any(row.type == CORRECTION for row in rows))
+        for row in rows:
+            stakes.take(row.seq, row.type, row.data)
         return stakes
 
     # Rows of the archive's own

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, NullPool, and_, bindparam, create_engine, desc, event, or_, select
+from sqlalchemy import Connection, Engine, NullPool, and_, bindparam, create_engine, desc, event, func, or_, select
 
 from provisioning.central.archive_configuration import ArchiveConfiguration
 from provisioning.central.archive_schema import alarms, alerts, archive, dice_movements, events, rolls, sessions, tables
@@ -166,7 +166,7 @@ def _game(connection: Connection, row: Row, standing: Sequence[Standing]) -> Gam
         rules=session.rules,
         minimum=_number(limits, "min", session.minimum),
         maximum=_number(limits, "max", session.maximum),
-        point=_point(connection, opened, latest),
+        point=latest.point if latest is not None else None,
         shooter=_shooter(connection, opened, latest),
         roll=(latest.die_1, latest.die_2) if latest is not None else None,
         roll_number=latest.number if latest is not None else None,
@@ -178,18 +178,9 @@ def _game(connection: Connection, row: Row, standing: Sequence[Standing]) -> Gam
     )
 
 
-def _point(connection: Connection, opened: Mapping[str, Any], latest: Any) -> int | None:
-    """The point behind the last roll; the correction of an earlier one may have made it another."""
-    if latest is None:
-        return None
-    point: int | None = latest.point
-    corrected = _latest(connection, {**opened, "opened": latest.seq}, "roll_corrected")
-    return point if corrected is None else _number(_part(corrected, "point"), "becomes", None)
-
-
 def _shooter(connection: Connection, opened: Mapping[str, Any], latest: Any) -> str | None:
     """Who was named last, or threw last."""
-    since = opened["opened"] if latest is None else latest.seq
+    since = opened["opened"] if latest is None else latest.entered
     named = _latest(connection, {**opened, "opened": since}, "shooter")
     if named is None:
         return latest.shooter if latest is not None else None
@@ -240,20 +231,29 @@ _LATEST: Final = (
     .order_by(desc(events.c.seq))
     .limit(1)
 )
-_ROLLS: Final = (
+_THROWN: Final = (
     select(
-        *(rolls.c[name] for name in ("seq", "number", "die_1", "die_2", "point", "shooter")),
-        events.c.boot,
-        events.c.mono_ns,
-    )
-    .join_from(
-        rolls,
-        events,
-        and_(rolls.c.site == events.c.site, rolls.c.table_name == events.c.table_name, rolls.c.seq == events.c.seq),
+        *(rolls.c[name] for name in ("site", "table_name", "number", "die_1", "die_2", "point", "shooter")),
+        # A correction says nothing of when the dice were thrown.
+        func.coalesce(rolls.c.corrects, rolls.c.seq).label("entered"),
     )
     .where(_of(rolls), rolls.c.seq > bindparam("opened"), rolls.c.corrected_by.is_(None))
-    .order_by(desc(rolls.c.seq))
+    .order_by(desc(rolls.c.number))
     .limit(ROLLS_MAX)
+    .subquery()
+)
+_ROLLS: Final = (
+    select(_THROWN, events.c.boot, events.c.mono_ns)
+    .join_from(
+        _THROWN,
+        events,
+        and_(
+            _THROWN.c.site == events.c.site,
+            _THROWN.c.table_name == events.c.table_name,
+            _THROWN.c.entered == events.c.seq,
+        ),
+    )
+    .order_by(desc(_THROWN.c.number))
 )
 _MOVES: Final = (
     select(dice_movements.c.dice_set, dice_movements.c.die, dice_movements.c.to_place)

@@ -13,6 +13,7 @@ from alembic.config import Config
 from sqlalchemy import insert, text
 
 import provisioning.central
+from device import session_corrections
 from device.event import GENESIS_HASH, Event, Stamp, seal
 from device.session import Session
 from provisioning.central import archive_schema as schema
@@ -81,7 +82,7 @@ def a_corrected_game() -> tuple[History, dict[str, int]]:
     at["roll 2"] = history.do({"roll": [5, 6]})  # 11: the field wins 5
     at["roll 3"] = history.do({"roll": [4, 4]})  # 8: the place bet wins 14 and stays
     at["adjusted"] = adjust(history, 3, {"3": 1, "2": -2})
-    at["limits"] = change_limits(history, 10, 1000)
+    at["limits"] = change_limits(history, 2, 1000)
     # The 11 was a seven-out: pass line, place bet and field are lost, and the 8 is a point.
     at["corrected 2"] = correct_roll(history, 2, (5, 2))
     history.do({"bet": {"player": "1", "kind": "come", "amount": 10}})
@@ -89,8 +90,8 @@ def a_corrected_game() -> tuple[History, dict[str, int]]:
     at["boxman 4"] = history.do({"correct": [1, 2]})  # 3, which loses it
     at["corrected 3"] = correct_roll(history, 3, (5, 4))  # the point was 9, so roll 4 was thrown on that
     history.do({"shooter": "1"})
-    history.do({"bet": {"player": "2", "kind": "field", "amount": 10}})
-    at["roll 5"] = history.do({"roll": [3, 1]})  # 4: the field wins 10
+    history.do({"bet": {"player": "2", "kind": "field", "amount": 4}})  # below the limits of the opening
+    at["roll 5"] = history.do({"roll": [3, 1]})  # 4: the field wins 4
     return history, at
 
 
@@ -122,7 +123,7 @@ def test_a_corrected_roll_takes_its_place_and_that_of_all_it_settles_otherwise(d
         (at["roll 4"], "roll", 4, "1", "come", "move", 10, 0, 0, None, at["boxman 4"]),
         (at["boxman 4"], "correct", 4, "1", "come", "lose", 10, 0, 0, at["roll 4"], third),
         (third, "roll_corrected", 4, "1", "come", "lose", 10, 0, 0, at["roll 4"], None),
-        (at["roll 5"], "roll", 5, "2", "field", "win", 10, 10, 10, None, None),
+        (at["roll 5"], "roll", 5, "2", "field", "win", 4, 4, 4, None, None),
     ]
     assert rows(database, "SELECT number, die_1 + die_2 FROM rolls_in_force ORDER BY number") == [
         (1, 6), (2, 7), (3, 9), (4, 3), (5, 4)
@@ -134,11 +135,11 @@ def test_a_corrected_roll_takes_its_place_and_that_of_all_it_settles_otherwise(d
         (at["adjusted"], 1, 1, 3, at["roll 3"], "2", -2, "short", "Marta Gil"),
     ]
     assert picked(database.rows(schema.limit_changes), "seq session minimum maximum person") == [
-        (at["limits"], 1, 10, 1000, "Marta Gil")
+        (at["limits"], 1, 2, 1000, "Marta Gil")
     ]
-    # From the losers 10, 5, 12 and 10; to the winner 10; and 1 less than nothing by adjustments.
-    assert rows(database, TOTALS) == [(1, 37, 10, 0, 0, -1)]
-    assert game(history).house == 37 - 10 + 1
+    # From the losers 10, 5, 12 and 10; to the winner 4; and 1 less than nothing by adjustments.
+    assert rows(database, TOTALS) == [(1, 37, 4, 0, 0, -1)]
+    assert game(history).house == 37 - 4 + 1
 
 
 def test_a_session_that_was_only_adjusted_has_totals(database: ArchiveDatabase) -> None:
@@ -261,6 +262,7 @@ def changed(data: dict[str, Any], place: list[str | int], value: Any) -> dict[st
         ("corrected 2", ["rolls", 1, "dice"], [0, 7], "data.rolls[1].dice: must name two dice"),
         ("corrected 2", ["rolls", 0, "results"], None, "data.rolls[0].results: must be a list"),
         ("corrected 2", ["rolls", 0, "results", 1, "result"], "won", "data.rolls[0].results[1].result: must be one of"),
+        ("corrected 2", ["rolls", 0, "results", 0, "kind"], "dont_pass", None),
         ("corrected 2", ["asked"], None, None),
         ("corrected 2", ["asked", "dice"], [], None),
         ("adjusted", ["asked", "adjustments", 1, "amount"], "2", "data.asked.adjustments[1].amount: must be a whole"),
@@ -290,6 +292,27 @@ def test_a_malformed_correction_is_an_alarm_and_what_only_the_game_needs_is_none
     assert database.rows(schema.tables)[0]["last_seq"] == at[named] - 1
 
 
+def test_of_a_correction_that_the_rules_forbid_nobody_knows_what_lay_there(tmp_path: Path) -> None:
+    history, database = History(), ArchiveDatabase(tmp_path, None, "")
+    history.open()
+    history.do({"bet": {"player": "1", "kind": "pass_line", "amount": 10}})
+    first = history.do({"roll": [2, 4]})
+    history.do({"bet": {"player": "1", "kind": "come", "amount": 10}})
+    history.do({"roll": [3, 6]})
+    # An 11 makes no point, and there is no come bet without one.
+    said = session_corrections.look_at_correction(history.session, 1, (5, 6))
+    assert said["blocked"] is not None
+    rolls = [roll["becomes"] for roll in said["rolls"]]
+    data = {"corrects": first, "asked": {"number": 1, "dice": [5, 6]}, "rolls": rolls, "via": "console"}
+    last = history.events[-1]
+    stamp = Stamp(last.boot, last.mono_ns, last.wall, last.clock)
+    history.events.append(seal(history.table, last.seq + 1, stamp, "roll_corrected", data, last.hash))
+    with held_for_writing(database.engine()) as connection:
+        assert taken(Archive(connection, None), history, *history.payloads()) is Taken.HERE
+    names = "roll_number kind result paid amount"
+    assert picked(database.rows(schema.settlements), names)[-1] == (1, "pass_line", "win", 10, None)
+
+
 # As an analyst asks
 
 
@@ -306,4 +329,4 @@ def test_the_question_of_the_readme_is_answered(tmp_path: Path, server: Postgres
     with held_for_writing(database.engine()) as connection:
         assert taken(Archive(connection, None), history, *history.payloads()) is Taken.HERE
     found = [(site, str(day), int(won)) for site, day, won in rows(database, question)]
-    assert found == [(SITE, "2026-11-29", 28), (SITE, "2026-11-30", -39)]
+    assert found == [(SITE, "2026-11-29", 34), (SITE, "2026-11-30", -39)]

@@ -369,7 +369,7 @@ class Table:
         elif name == "limits":
             self.set_limits(step[1], step[2])
         elif name == "bet":
-            self._put(step[1], self.known_rule(step[2], number), step[3])
+            self._put(self._seated(step[1]), self.known_rule(step[2], number), step[3])
         elif not self.standing(step[1], (step[2], number)):
             raise Refused("no_such_bet", "there is no such bet on the layout")
         elif name == "reduce":
@@ -390,7 +390,7 @@ class Table:
     def at(self, state: "State", minimum: int, maximum: int) -> "Table":
         """Another table under the same rules, in a state of this one and under the limits of then."""
         other = Table(self.rules, self.unit, minimum, maximum)
-        for player in list(state[6]) + list(state[7]):
+        for player in state[6]:
             other._seated(player)
         other._set_state(state)
         return other
@@ -439,7 +439,8 @@ class Table:
     def _set_state(self, state: "State") -> None:
         self.point, self.shooter, self.roll_number, self.dice_pass, self.new_hand, self.house, players, bets = state
         self.players = dict(players)
-        self._bets = {player: dict(mine) for player, mine in bets.items()}
+        # Who was even, and so left out of a snapshot, may have had a bet then.
+        self._bets = {self._seated(player): dict(mine) for player, mine in bets.items()}
         self._before = None
         self._moved = {}
         self._since = []

@@ -257,3 +257,15 @@ def test_who_is_even_is_in_a_snapshot_as_one_who_never_played() -> None:
     table.roll(3, 4)
     other.roll(3, 4)
     assert table.snapshot() == other.snapshot()
+
+
+def test_a_copy_knows_whoever_had_a_bet_before_the_roll_that_made_them_even() -> None:
+    table, again = table_of("us-vegas"), table_of("us-vegas")
+    for dice in ((3, 4), (1, 3)):
+        table.place("A", "field", 10)
+        table.roll(*dice)
+    assert (table.players, table.bets()) == ({"A": 0}, [])
+    again.restore(table.snapshot())
+    other = again.copy()
+    assert other.correct(3, 4) == [{"player": "A", "kind": "field", "result": "lose"}]
+    assert other.players == {"A": -20}

@@ -24,6 +24,7 @@ from device.clock import TIME_ERROR, Clock
 from device.data_folder import open_data_folder
 from device.event import Event, Stamp
 from device.journal import Journal, JournalError, JournalReader
+from device.journal_files import log_path, write_log_anew
 from device.rule_edges import check_edges
 from device.settings import Settings
 from device.snapshot_file import BadSnapshot, SnapshotFile
@@ -183,7 +184,8 @@ class Machine:
                 lambda _key: [self.central],
                 self._uplink_random,
             )
-            assembled = assemble(self._stack, self.settings, folder, VERSION, surroundings, lambda _done, _of: None)
+            with patch("device.journal.write_log_anew", self._write_log_anew):
+                assembled = assemble(self._stack, self.settings, folder, VERSION, surroundings, lambda _done, _of: None)
             reader = self._stack.enter_context(JournalReader(self._folder / "journal.db"))
         except (StartError, JournalError) as error:
             self.trace.note(f"start {self._lives} failed: {self._told(str(error))}")
@@ -209,6 +211,12 @@ class Machine:
         self._task(self._uplink.run())
         self._task(self._watch_screen(terminal, reader))
         return True
+
+    def _write_log_anew(self, path: Path) -> None:
+        """As the product does, and not through SQLite: the disk has to be told of what it has flushed."""
+        write_log_anew(path)
+        if not self.disk.dead and log_path(path).exists():
+            self.disk.flushed(log_path(path))
 
     async def end(self, how: End) -> None:
         """End the program, and start the next one's disk. Raises Violation."""

@@ -5,13 +5,14 @@ delivered is not there; should that unit come back, its key is in no list any mo
 the log's from the `adopted` event on, so that it is fenced.
 """
 
+import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from device.central_history import read_history
 from device.clock import Clock
-from device.data_folder import DataFolder, sync_folder
+from device.data_folder import DataFolder, give_to_owner, sync_folder
 from device.event import GENESIS_HASH, BadEvent, Event, parse
 from device.journal import Journal
 from device.journal_files import bytes_in, log_path
@@ -108,9 +109,19 @@ async def adopt(
         last = journal.append([(ADOPTED, said)], clock.stamp())[-1].seq
     if bytes_in(log_path(unfinished)) > 0:
         raise NotAdopted(f"{unfinished}: cannot be closed, another program reads it; end that program and try again")
+    _give_to_owner(unfinished, folder.path)
     unfinished.rename(folder.journal_path)
     sync_folder(folder.path.absolute())
     return last
+
+
+def _give_to_owner(unfinished: Path, folder: Path) -> None:
+    """Its -wal and -shm went when it was closed."""
+    descriptor = os.open(unfinished, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        give_to_owner(descriptor, folder)
+    finally:
+        os.close(descriptor)
 
 
 def _remove(unfinished: Path) -> None:

@@ -65,6 +65,7 @@ def open_data_folder(path: Path) -> DataFolder:
         ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        give_to_owner(descriptor, path)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n{wall_text(time.time_ns())}\n".encode("ascii"), 0)
     except BlockingIOError:
@@ -90,6 +91,16 @@ def _make(path: Path) -> None:
         raise DataFolderError(
             f"{path}: cannot be made ({error.strerror}); it should lie in a folder that may be written to"
         ) from error
+
+
+def give_to_owner(descriptor: int, folder: Path) -> None:
+    """Give an open file in a data folder to whom the folder belongs, where root made it. Raises OSError.
+
+    The terminal reads and writes it as that user.
+    """
+    owner, own = folder.stat(), os.fstat(descriptor)
+    if os.geteuid() == 0 and (own.st_uid, own.st_gid) != (owner.st_uid, owner.st_gid):
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
 def sync_folder(path: Path) -> None:

@@ -19,6 +19,7 @@ from device.uplink_protocol import (
     PACK_EVENTS_MAX,
     DeliveryError,
     LogEnd,
+    is_host,
     read_log_end,
     subject,
 )
@@ -73,7 +74,7 @@ def check_address(address: str) -> str:
         url = urlsplit(address)
         is_good = (
             url.scheme == "https"
-            and bool(url.hostname)
+            and is_host(url.hostname)
             and url.port != 0
             and url.username is None
             and not (url.query or url.fragment)

@@ -17,7 +17,7 @@ from nats.js.errors import APIError, NoStreamResponseError, NotFoundError, Servi
 
 from device.ended_tasks import raise_if_cancelled
 from device.table_key import TableKey
-from device.uplink_protocol import DeliveryError
+from device.uplink_protocol import DeliveryError, is_host
 
 CONNECT_TIMEOUT_S: Final = 5
 REQUEST_TIMEOUT_S: Final = 5.0
@@ -43,6 +43,10 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 # nats-py turns a plain stream into an encrypted one, which asyncio wonders about whenever one ends.
 logging.getLogger("asyncio").addFilter(_is_news)
+
+
+class SignInRefused(DeliveryError):
+    """The central server lets nobody in with this key or password, or without one."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +140,20 @@ async def connected(access: NatsAccess, name: str) -> AsyncIterator[EncryptingCl
         told = cause[0] if cause else error
         if isinstance(told, DeliveryError):
             raise told from None
-        raise DeliveryError(explain(told, access.key)) from error
+        raise _failure(told, access.key) from error
     except (nats.errors.Error, OSError) as error:
-        raise DeliveryError(explain(error, access.key)) from error
+        raise _failure(error, access.key) from error
     finally:
         await _close(client)
+
+
+def _failure(error: Exception, key: TableKey | None) -> DeliveryError:
+    said = explain(error, key)
+    return SignInRefused(said) if _refuses_sign_in(error) else DeliveryError(said)
+
+
+def _refuses_sign_in(error: Exception) -> bool:
+    return isinstance(error, nats.errors.Error) and "authorization" in str(error).lower()
 
 
 async def _close(client: Client) -> None:
@@ -176,7 +189,7 @@ def check_servers(servers: Sequence[str]) -> list[str]:
     for place, server in enumerate(servers, start=1):
         try:
             url = urlsplit(server)
-            good = url.scheme in ("nats", "tls") and url.hostname and url.port != 0
+            good = url.scheme in ("nats", "tls") and is_host(url.hostname) and url.port != 0
         except ValueError:
             good = False
         if not good:
@@ -197,7 +210,7 @@ def explain(error: Exception, key: TableKey | None = None) -> str:
             return f"the central server's certificate is refused: {_what_is_wrong_with_certificate(error)}"
         case ssl.SSLError():
             return f"the central server's certificate or encryption is refused: {error.reason}"
-        case nats.errors.Error() if "authorization" in str(error).lower():
+        case nats.errors.Error() if _refuses_sign_in(error):
             its_list = f"; its list of tables should hold the key {key.public}" if key is not None else ""
             return f"the central server refuses this table's credentials{its_list}"
         case nats.errors.Error() if "permissions violation" in str(error).lower():

@@ -28,6 +28,7 @@ PIN_DIGITS: Final = (4, 8)
 FILE_VERSION: Final = 1
 _FILE_BYTES_MAX: Final = 256 * 1024
 _HASH_LENGTH_MAX: Final = 128
+_PINS_MAX: Final = 10**9
 
 
 class PeopleError(Exception):
@@ -76,21 +77,21 @@ def is_pin(proof: str, pin: str) -> bool:
 def read_people(path: Path) -> tuple[Listed, ...]:
     """The people in a file; none where there is no file. Raises PeopleError."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        # O_NONBLOCK: a pipe in its place must not hold up a table that runs.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            text = _content(path, descriptor)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise PeopleError(
             f"{path}: cannot be read ({error.strerror}); it should belong to the terminal's user"
         ) from None
-    with os.fdopen(descriptor, "rb") as file:
-        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & 0o077:
-            raise PeopleError(f"{path}: others may read or write it; set its mode to 600 and give everyone a new PIN")
-        text = file.read(_FILE_BYTES_MAX + 1)
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise PeopleError(
             f"{path}: is no JSON; put it back from a copy, or remove it and add the people again"
         ) from None
@@ -148,6 +149,17 @@ def without(people: tuple[Listed, ...], name: str) -> tuple[Listed, ...]:
     return tuple(person for person in people if person is not chosen)
 
 
+def _content(path: Path, descriptor: int) -> bytes:
+    """Raises PeopleError or OSError."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise PeopleError(f"{path}: is no file; put the list back from a copy, or remove it and add the people again")
+    if found.st_mode & 0o077:
+        raise PeopleError(f"{path}: others may read or write it; set its mode to 600 and give everyone a new PIN")
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(_FILE_BYTES_MAX + 1)
+
+
 def _people(path: Path, said: Any) -> tuple[Listed, ...]:
     wrong = PeopleError(f"{path}: is no list of people as `boxman people` writes it; put it back from a copy")
     if not isinstance(said, dict) or said.get("version") != FILE_VERSION or not isinstance(said.get("people"), list):
@@ -158,7 +170,8 @@ def _people(path: Path, said: Any) -> tuple[Listed, ...]:
             raise wrong
         name, role, pins, proof = one["name"], one["role"], one["pins"], one["hash"]
         proven = proof is None or (isinstance(proof, str) and proof.isascii() and len(proof) <= _HASH_LENGTH_MAX)
-        if role not in ROLES or type(pins) is not int or pins < 0 or not proven or (proof is None) != (pins == 0):
+        counted = type(pins) is int and 0 <= pins <= _PINS_MAX and (proof is None) == (pins == 0)
+        if role not in ROLES or not counted or not proven:
             raise wrong
         try:
             people = (*with_person(people, name, role)[:-1], Listed(name, role, pins, proof))

@@ -1,7 +1,7 @@
 """Signing in and out: PINs are checked one at a time, and what came of each is on the disk before anyone hears of it.
 
 Whoever cuts the power before a wrong try is recorded has not heard either whether it was wrong. A sign-in holds for one
-page, for as long as somebody works there, and never beyond the end of the process. No time of day comes into it: locks
+page, for as long as somebody touches it, and never beyond the end of the process. No time of day comes into it: locks
 and idleness are measured by the monotonic clock, and a lock that a start finds begins anew.
 """
 
@@ -12,6 +12,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ LOOK_S: Final = 1.0
 
 WAITING_MAX: Final = 4
 """One PIN is checked at a time; so many more may wait."""
+
+SIGN_IN: Final = "sign in with a PIN first"
 
 _TOKEN_BYTES: Final = 32
 _PIN_LENGTH_MAX: Final = 8
@@ -50,7 +53,7 @@ class SignInDesk:
     """Who is signed in on which page. All methods belong to the event loop that runs `watch`."""
 
     def __init__(self, recorder: Recorder, file: Path, idle_s: int) -> None:
-        """`file` is that of `people_file`; after `idle_s` without a request of theirs, people are signed out."""
+        """`file` is that of `people_file`; after `idle_s` without a touch on their page, people are signed out."""
         self._recorder = recorder
         self._file = file
         self._idle_s = idle_s
@@ -121,10 +124,18 @@ class SignInDesk:
             await self._sign_out(_digest(keys.token), "asked")
 
     def person(self, keys: Keys | None) -> str | None:
-        """Who is signed in under these keys, and is at work now; None: nobody."""
+        """Who is signed in under these keys; None: nobody.
+
+        That somebody is known by them is no work of theirs: the game goes on, and pages ask, without them.
+        """
+        signed_in = self._signed_in(keys)
+        return None if signed_in is None else signed_in.name
+
+    def still_here(self, keys: Keys | None) -> str:
+        """Whoever is signed in under these keys has touched their page, and stays so. Raises Refused: nobody is."""
         signed_in = self._signed_in(keys)
         if signed_in is None:
-            return None
+            raise Refused("needs_sign_in", SIGN_IN)
         signed_in.used_s = self._loop.time()
         return signed_in.name
 
@@ -137,7 +148,7 @@ class SignInDesk:
         return signed_in if self._loop.time() - signed_in.used_s < self._idle_s else None
 
     def view(self, keys: Keys | None) -> dict[str, Any]:
-        """Who can sign in, and who is signed in under these keys, which does not count as work of theirs."""
+        """Who can sign in, and who is signed in under these keys and for how many more seconds without a touch."""
         signed_in = self._signed_in(keys)
         return {
             "people": [{"name": one.name, "role": one.role} for one in self._listed if one.hash is not None],
@@ -145,13 +156,14 @@ class SignInDesk:
             "fault": self.fault,
             "name": None if signed_in is None else signed_in.name,
             "role": None if signed_in is None else self._people.role_of(signed_in.name),
+            "left_s": None if signed_in is None else ceil(signed_in.used_s + self._idle_s - self._loop.time()),
         }
 
     def require(self, keys: Keys | None, *, supervisor: bool) -> str:
         """Who is signed in under these keys. Raises Refused where nobody is, or no supervisor who is asked for."""
         person = self.person(keys)
         if person is None:
-            raise Refused("needs_sign_in", "sign in with a PIN first")
+            raise Refused("needs_sign_in", SIGN_IN)
         if supervisor and self._people.role_of(person) != SUPERVISOR:
             raise Refused("needs_sign_in", "a supervisor must sign in with a PIN to do this")
         return person
@@ -187,7 +199,8 @@ class SignInDesk:
     async def _read_anew(self) -> None:
         """Look whether the file has changed, and journal what it says now. Raises Halted or Busy."""
         seen = _state_of(self._file)
-        if seen != self._seen:
+        # What could not be read may be read the next time, though nothing about the file differs.
+        if seen != self._seen or self.fault is not None:
             try:
                 self._listed, self.fault = read_people(self._file), None
             except PeopleError as error:

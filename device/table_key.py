@@ -9,6 +9,7 @@ import binascii
 import os
 import re
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ import nacl.utils
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from device.data_folder import sync_folder
+from device.data_folder import give_to_owner, sync_folder
 
 KEY_FILE_NAME: Final = "table.key"
 
@@ -31,6 +32,17 @@ _USER: Final = b"\xa0"
 
 class TableKeyError(Exception):
     """The key's file cannot be used; the text says in one line what would be right."""
+
+
+@dataclass(frozen=True)
+class KeyWords:
+    """What a key is, and who makes a new one, in what is said of a file that holds none."""
+
+    what: str
+    renewed: str
+
+
+TABLE_KEY: Final = KeyWords("the table's key", "the table makes itself a new key")
 
 
 class TableKey:
@@ -63,21 +75,21 @@ def is_signed_by(public: str, message: bytes, signature: str) -> bool:
     return True
 
 
-def open_table_key(path: Path) -> TableKey:
+def open_table_key(path: Path, words: KeyWords = TABLE_KEY) -> TableKey:
     """The key in a file, which is made when there is none. Raises TableKeyError.
 
     Whoever calls holds the data folder's lock.
     """
-    key = read_table_key(path)
+    key = read_table_key(path, words)
     if key is not None:
         return key
     try:
         return _made(path)
     except OSError as error:
-        raise TableKeyError(f"{path}: the table's key cannot be made ({error.strerror})") from error
+        raise TableKeyError(f"{path}: {words.what} cannot be made ({error.strerror})") from error
 
 
-def read_table_key(path: Path) -> TableKey | None:
+def read_table_key(path: Path, words: KeyWords = TABLE_KEY) -> TableKey | None:
     """The key in a file, None when there is no file. Raises TableKeyError when it is not one to be trusted."""
     try:
         # Without O_NONBLOCK, a pipe in its place would make us wait for ever.
@@ -85,20 +97,20 @@ def read_table_key(path: Path) -> TableKey | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise TableKeyError(f"{path}: cannot be read ({error.strerror}); it should be the table's key") from error
+        raise TableKeyError(f"{path}: cannot be read ({error.strerror}); it should be {words.what}") from error
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
-            raise TableKeyError(f"{path}: is no file; it should be the table's key")
+            raise TableKeyError(f"{path}: is no file; it should be {words.what}")
         if about.st_mode & 0o077:
             mode = stat.S_IMODE(about.st_mode)
             raise TableKeyError(
-                f"{path}: has mode {mode:04o}, so others may have read the table's key; it should have 0600. If nobody "
-                "else can have, change the mode; otherwise move the file away, and the table makes itself a new key"
+                f"{path}: has mode {mode:04o}, so others may have read {words.what}; it should have 0600. If nobody "
+                f"else can have, change the mode; otherwise move the file away, and {words.renewed}"
             )
         content = os.read(descriptor, _FILE_BYTES_MAX)
     except OSError as error:
-        raise TableKeyError(f"{path}: cannot be read ({error.strerror}); it should be the table's key") from error
+        raise TableKeyError(f"{path}: cannot be read ({error.strerror}); it should be {words.what}") from error
     finally:
         os.close(descriptor)
     # The content is never quoted: it may be a key all the same.
@@ -106,8 +118,7 @@ def read_table_key(path: Path) -> TableKey | None:
     seed = _decoded(_USER_SEED, text.removesuffix("\n"))
     if seed is None:
         raise TableKeyError(
-            f"{path}: holds no key, or a damaged one; put back the one that the table made, or move the file away, "
-            "and the table makes itself a new key"
+            f"{path}: holds no key, or a damaged one; put back {words.what}, or move the file away, and {words.renewed}"
         )
     return TableKey(seed)
 
@@ -132,6 +143,7 @@ def _made(path: Path) -> TableKey:
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
+        give_to_owner(file.fileno(), path.absolute().parent)
         file.write(_encoded(_USER_SEED, seed).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())

@@ -24,6 +24,8 @@ LINK_STABLE_S: Final = 60.0
 
 # A name is one token of a NATS subject, so it must hold none of its separators and wildcards.
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# A name, or an address of either kind.
+_HOST: Final = re.compile(r"[\w.:%-]+")
 
 
 class DeliveryError(Exception):
@@ -53,6 +55,11 @@ class LogEnd:
 
 
 EMPTY_LOG: Final = LogEnd(sequence=0, seq=0, line="")
+
+
+def is_host(name: str | None) -> bool:
+    """Whether this may be the host of a server's address; what it cannot hold is a slip, such as a backslash."""
+    return name is not None and _HOST.fullmatch(name) is not None
 
 
 def subject(site: str, table: str) -> str:

@@ -172,7 +172,8 @@ def settings(
         supervisors=given.supervisors,
         players_display=given.players_display,
         virtual_folder=virtual_folder,
-        hosts=sorted({"127.0.0.1", "localhost", given.host}),
+        # A browser asks in small letters.
+        hosts=sorted({"127.0.0.1", "localhost", given.host, given.host.lower()}),
     )
 
 

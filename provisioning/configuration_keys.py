@@ -26,6 +26,10 @@ _VISIBLE = r"[^\x00-\x1f\x7f]+"
 _NAME = Text("[A-Za-z0-9_-]{1,32}", "1 to 32 letters, digits, - or _")
 # Parts of 1 to 63 characters, as names are looked up.
 _HOST = r"[0-9A-Za-z-]{1,63}(\.[0-9A-Za-z-]{1,63})*"
+# 0.0.0.0 and what is read as that: every address of the machine is no name that a browser asks for.
+_HOST_HERE = rf"(?!(0x)?0+(\.(0x)?0+)*$){_HOST}"
+# Neither a control character nor a separator of lines, nor what turns the writing around.
+_ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _AMOUNT = Whole(1, 10**12)
 
 
@@ -110,7 +114,7 @@ def _alert_keys() -> Iterator[Key]:
 def _players_display_keys() -> Iterator[Key]:
     for name, about in _PLAYERS_DISPLAY.items():
         yield Key(name, Flag(), about, f"players_display.{name}")
-    text = Text(r"[^\x00-\x1f\x7f]{0,120}", "a text of at most 120 characters")
+    text = Text(rf"{_ONE_LINE}{{0,120}}", "one line of at most 120 characters")
     yield Key("house_text", text, "what the house says to its players, always shown", "players_display.house_text")
 
 
@@ -149,7 +153,12 @@ SECTIONS = (
         "console",
         "the screens",
         (
-            Key("host", Text(_HOST, "an address of this machine"), "the address that the console is at", "host"),
+            Key(
+                "host",
+                Text(_HOST_HERE, "one address or name of this machine, such as 10.0.0.7 (0.0.0.0 is all of them)"),
+                "the address that the console is at, and alone answers to",
+                "host",
+            ),
             Key("port", Whole(1, 65535), "the port that the console is at", "port"),
             Key(
                 "language",
@@ -208,7 +217,7 @@ SECTIONS = (
             ),
             Key(
                 "node",
-                Text(rf"/{_VISIBLE}|usb:[!-~]{{1,64}}", NODE_PORT_FORM),
+                Text(rf"/{_VISIBLE}|usb:[0-9A-Za-z][0-9A-Za-z_.:-]{{0,63}}", NODE_PORT_FORM),
                 "the I/O node's port",
                 "node",
                 "no node; a virtual table gets one of its own",

@@ -14,7 +14,7 @@ from device.central_history import CentralUnreadable
 from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Checkpoint, parse_checkpoint
 from device.data_folder import JOURNAL_FILE_NAME
 from device.event import canonical
-from device.journal import JournalError, JournalReader
+from device.journal import JournalDamaged, JournalError, JournalReader
 from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
 from device.nats_connection import NatsAccess, check_servers
 from device.nats_log import NatsSystem
@@ -23,11 +23,12 @@ from device.table_key import KEY_FILE_NAME, TableKeyError, read_table_key
 from device.uplink_protocol import subject
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
+from provisioning.central.pit_journal import is_pit_journal, verify_pit_journal
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
 from provisioning.journal_text import event_lines
 from provisioning.json_file import JsonFileError, read_json_file
-from provisioning.key_file import reader_access
+from provisioning.key_file import reader_access, unreadable
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import write_utf8
 
@@ -46,6 +47,9 @@ def verify_journal(
     access = _access(central, key_file) if central is not None else None
     compared: ComparisonResult | None = None
     with journal_reader(data) as reader:
+        is_tables = any((data / name).exists() for name in (KEY_FILE_NAME, DELIVERY_FILE))
+        if checkpoint is None and access is None and not is_tables and is_pit_journal(reader):
+            return _verify_pits(reader)
         # Before the events are read: the journal always has one before it is delivered.
         delivered = _delivered(data / DELIVERY_FILE)
         progress = ProgressBar("verifying")
@@ -53,7 +57,7 @@ def verify_journal(
         progress.close()
         complaint = _complaint(data, result, max(delivered.values(), default=0))
         if complaint is None and access is not None:
-            compared = _compare(reader, result, access, stream)
+            compared = _compare(reader, result, access, stream, key_file)
             complaint = _complaint_of_central(data, compared, delivered.get(NatsSystem.name, 0))
     vouched_seq = max(checkpoint.seq if checkpoint else 0, compared.alike_seq if compared else 0)
     if complaint is None and result.key_changed_seq > vouched_seq:
@@ -65,6 +69,21 @@ def verify_journal(
         print(complaint, file=sys.stderr)
         return 1
     print("\n".join(_good_news(result, checkpoint, compared)))
+    return 0
+
+
+def _verify_pits(reader: JournalReader) -> int:
+    """The pit's journal, of which only the chain can be checked."""
+    progress = ProgressBar("verifying")
+    try:
+        last_seq, last_hash = verify_pit_journal(reader, progress)
+    except JournalDamaged as damage:
+        print(damage, file=sys.stderr)
+        return 1
+    finally:
+        progress.close()
+    print("the pit's journal of who has seen which alert, which nothing signs: its chain was checked, and no more")
+    print(f"{last_seq} events, unbroken; the last hash is {last_hash}")
     return 0
 
 
@@ -134,14 +153,18 @@ def _good_news(
             yield f"{waiting} events are not in the central log yet"
 
 
-def _compare(reader: JournalReader, result: VerificationResult, access: NatsAccess, stream: str) -> ComparisonResult:
+def _compare(
+    reader: JournalReader, result: VerificationResult, access: NatsAccess, stream: str, key_file: Path | None
+) -> ComparisonResult:
     """The journal, once it is known to be good by itself, against the central log. Raises CommandFailed."""
     if result.table is None or result.site is None:
         raise CommandFailed("the journal does not say yet which table it is of, so the central log cannot be asked")
     progress = ProgressBar("comparing")
     try:
         return asyncio.run(compare_with_central(reader, access, stream, subject(result.site, result.table), progress))
-    except (CentralUnreadable, ValueError) as error:
+    except CentralUnreadable as error:
+        raise CommandFailed(f"--central: {unreadable(error, key_file)}") from error
+    except ValueError as error:
         raise CommandFailed(f"--central: {error}") from error
     finally:
         progress.close()
@@ -158,7 +181,9 @@ def _access(central: str, key_file: Path | None) -> NatsAccess:
     except ValueError:
         raise CommandFailed("--central: is no URL like nats://central.example:4222") from None
     if configuration.servers is None:
-        raise CommandFailed(f"--central: {central} names no uplink.servers")
+        raise CommandFailed(
+            f"--central: {central} names no uplink.servers; only a central log on NATS can be compared with"
+        )
     return reader_access(list(configuration.servers), configuration.ca, key_file)
 
 

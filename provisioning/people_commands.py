@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ def add_people_command(people: argparse.ArgumentParser, data: Path) -> None:
     _add_name(action)
     action.add_argument("--role", required=True, choices=ROLES, help="what the person is at this table")
     _add_data(action, data)
-    action.set_defaults(start=lambda chosen: add_person(chosen.data, chosen.name, chosen.role))
+    action.set_defaults(start=lambda chosen: add_person(chosen.data, chosen.name, chosen.role, usual=data))
     action = actions.add_parser("pin", help="set a person's PIN, which is asked for twice")
     _add_name(action)
     _add_data(action, data)
@@ -45,10 +46,11 @@ def add_people_command(people: argparse.ArgumentParser, data: Path) -> None:
     action.set_defaults(start=lambda chosen: list_people(chosen.data))
 
 
-def add_person(data: Path, name: str, role: str) -> int:
-    """Add a person without a PIN. Raises CommandFailed."""
+def add_person(data: Path, name: str, role: str, *, usual: Path) -> int:
+    """Add a person without a PIN; `usual` is the folder that need not be named. Raises CommandFailed."""
     _change(data, lambda people: with_person(people, name, role))
-    print(f"{name} is {role}; set a PIN with: boxman people pin '{name}'")
+    where = [] if data == usual else ["--data", str(data)]
+    print(f"{name} is {role}; set a PIN with: {shlex.join(['boxman', 'people', 'pin', name, *where])}")
     return 0
 
 

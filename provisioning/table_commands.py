@@ -13,7 +13,7 @@ from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key, read_
 from device.uplink_protocol import subject
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
-from provisioning.key_file import reader_access
+from provisioning.key_file import reader_access, unreadable
 from provisioning.progress import ProgressBar
 
 
@@ -52,7 +52,9 @@ def adopt_table(config: Path, data: Path, key_file: Path | None) -> int:
     try:
         configuration = read_configuration(config)
         if configuration.servers is None:
-            raise CommandFailed(f"{config}: names no uplink.servers, so there is no central log to take over from")
+            raise CommandFailed(
+                f"{config}: names no uplink.servers, so there is no central log on NATS to take over from"
+            )
         access = reader_access(list(configuration.servers), configuration.ca, key_file)
         with open_data_folder(data) as folder:
             own = open_table_key(folder.path / KEY_FILE_NAME)
@@ -69,7 +71,9 @@ def adopt_table(config: Path, data: Path, key_file: Path | None) -> int:
                     on_progress=progress,
                 )
             )
-    except (CentralUnreadable, ConfigurationError, DataFolderError, JournalError, NotAdopted, TableKeyError) as error:
+    except CentralUnreadable as error:
+        raise unreadable(error, key_file) from error
+    except (ConfigurationError, DataFolderError, JournalError, NotAdopted, TableKeyError) as error:
         raise CommandFailed(str(error)) from error
     finally:
         progress.close()

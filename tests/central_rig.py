@@ -187,7 +187,6 @@ class Central:
         if name not in self._ports:
             self._ports[name] = free_ports(3)
             self.authority.issue(name, self.names, self.days)
-            (self.folder / f"store-{name}").mkdir()
             self.servers[name] = ServerProcess(self.folder / "files" / f"{name}.conf", self._ports[name][0])
         port, cluster_port, leaf_port = self._ports[name]
         return (

@@ -24,7 +24,8 @@ from provisioning.central.archive_message import LogMessage
 from provisioning.central.archive_writer import Archive
 from provisioning.central.pit_commands import serve_page
 from provisioning.central.pit_configuration import read_pit_configuration
-from provisioning.central.pit_seen import JOURNAL_NAME, SeenBook
+from provisioning.central.pit_journal import JOURNAL_NAME
+from provisioning.central.pit_seen import SeenBook
 from provisioning.central_server import CentralServer, ensure_stream
 from tests.archive_rig import History
 from tests.terminal_rig import WAIT_S, free_port, wait_for

@@ -1,6 +1,7 @@
 """A new unit takes a table over: whole terminals, a real central server with generated files, a real replaced unit."""
 
 import asyncio
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,12 +79,19 @@ def test_a_new_unit_goes_on_where_the_log_ends_and_the_old_one_is_kept_out(
     old, new, reader = tmp_path / "old", tmp_path / "new", central.keys / "archive.key"
     former = registered(boxman, central, old)
     played(old, path)
+    owner = 1_234 if os.geteuid() == 0 else os.geteuid()
+    new.mkdir(mode=0o700)
+    os.chown(new, owner, -1)
     before = asyncio.run(history(central, SITE, TABLE))
 
     heir = registered(boxman, central, new)
     status, said, complaint = boxman("table", "adopt", "--config", path, "--data", new, "--key", reader)
     assert (status, complaint) == (0, "")
     assert said.splitlines()[0] == f"table {TABLE} of {SITE}: this unit goes on after event {len(before)}"
+    # Root prepares it, and the terminal runs as the user whom the folder belongs to.
+    assert {file.name: file.stat().st_uid for file in new.iterdir()} == dict.fromkeys(
+        ("journal.db", "lock", "table.key"), owner
+    )
     lines = lines_in(new)
     assert lines[:-1] == before
     last = parse(lines[-1])
@@ -128,8 +136,12 @@ def test_what_cannot_be_taken_over_leaves_no_journal(boxman: Boxman, central: Ce
     assert "holds nothing under craps.casino-1.craps-1.journal" in refused(new, reader)
     played(old, path)
     assert "this unit has a journal already" in refused(old, reader)
-    assert "refuses this table's credentials" in refused(new, None)
-    assert "refuses this table's credentials" in refused(new, new / KEY_FILE_NAME)
+    nobody = "the central server lets nobody read without a key; --key names the file of a reader's"
+    assert refused(new, None) == f"boxman: {nobody}\n"
+    not_a_readers = "it should be that of one of the [[readers]] in its list"
+    assert f"refuses the key in {new / KEY_FILE_NAME}; {not_a_readers}" in refused(new, new / KEY_FILE_NAME)
+    status, _, complaint = boxman("journal", "verify", "--data", old, "--central", path)
+    assert (status, complaint) == (1, f"boxman: --central: {nobody}\n")
     assert "boxman central key makes one" in refused(new, tmp_path / "no.key")
     shutil.copy(old / KEY_FILE_NAME, new / KEY_FILE_NAME)
     assert "written with this unit's own key" in refused(new, reader)

@@ -279,6 +279,11 @@ def test_a_configuration_that_is_not_sound_is_named(tmp_path: Path, server: Post
     assert refused.stderr.endswith(f"archive.postgresql: {secret} may be read by others; it should have mode 0600\n")
     secret.chmod(0o600)
     assert "is empty; boxman central archive brings it up to date" in program.command("status").stderr
+    with held_for_writing(database.engine()):
+        pass
+    assert program.command("status").stdout == (
+        "nothing of the central log was read yet: boxman central archive has not reached it, or it is empty\n"
+    )
     program.configuration.write_text("[central]\nserver = 1\n")
     assert "central.server is no key, did you mean servers?" in program.command("archive").stderr
     program.configuration.write_text('[central]\nservers = ["nats://a"]\n[archive]\nsqlite = "a"\npostgresql = "b"\n')

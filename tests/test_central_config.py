@@ -95,6 +95,8 @@ def test_one_server(tmp_path: Path, capsys: Capture) -> None:
         "max_file_store": 1_000_000_000,
     }
     assert "cluster" not in said
+    # Nobody has made the store yet when the server begins to log.
+    assert "log_file" not in said
     assert "leafnodes" not in said
     own = f"craps.{SITE}.{TABLE}.journal"
     services = [own, f"$JS.API.DIRECT.GET.CRAPS.{own}"]
@@ -168,6 +170,16 @@ def test_a_key_is_made_once_and_only_its_public_part_is_told(tmp_path: Path, cap
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("content", ["no key", "SU" + "A" * 56])
+def test_a_file_that_holds_no_key_is_not_spoken_of_as_a_tables(tmp_path: Path, capsys: Capture, content: str) -> None:
+    file = tmp_path / "reader.key"
+    file.write_text(content)
+    file.chmod(0o600)
+    words = "put back the key of an admin or a reader, or move the file away, and boxman central key makes a new one"
+    assert boxman(capsys, "key", file) == (1, "", f"boxman: {file}: holds no key, or a damaged one; {words}\n")
+    assert file.read_text() == content
+
+
 SECOND_TABLE = 'name = "craps-2"\n'
 
 
@@ -185,6 +197,19 @@ SECOND_TABLE = 'name = "craps-2"\n'
         ("store_gb", "store_tb", "line 3, [[servers]] 1: store_tb is no key, did you mean store_gb?"),
         (SECOND_TABLE, 'name = "craps.2"\n', "line 16, [[tables]] 2: name should be 1 to 32 letters, digits, - or _"),
         (SECOND_TABLE, 'name = "craps-1"\n', "line 16, [[tables]] 2: 'casino-1 craps-1' is in the list already"),
+        *(
+            (
+                SECOND_TABLE,
+                f'name = "{name}"\n',
+                f"line 16, [[tables]] 2: name '{name}' looks like 'craps-1'; choose another",
+            )
+            for name in ("craps-l", "craps-I", "CRAPS-1", "craps_1")
+        ),
+        (
+            '[[sites]]\nname = "casino-1"\n',
+            '[[sites]]\nname = "casino-1"\n[[sites]]\nname = "Casino-l"\n',
+            "line 12, [[sites]] 2: name 'Casino-l' looks like 'casino-1'; choose another",
+        ),
         (
             '[[sites]]\nname = "casino-1"',
             '[[sites]]\nname = "casino-9"',
@@ -207,6 +232,11 @@ SECOND_TABLE = 'name = "craps-2"\n'
             "SUAAA",
             "line 16, [[tables]] 2: key is a secret seed; make a new key, and put its public part here",
         ),
+        (
+            'ca = "/etc/ca.pem"',
+            '\ufeffca = "/etc/ca.pem"',
+            "begins with a byte order mark; save it as UTF-8 without one",
+        ),
         ('ca = "/etc/ca.pem"', 'ca = "/etc/ca.pem', "is no TOML: Illegal character '\\n' (at line 1, column 18)"),
     ],
 )
@@ -221,6 +251,16 @@ def test_a_list_that_is_not_sound(tmp_path: Path, capsys: Capture, old: str, new
     done = boxman(capsys, "config", "--tables", path, "--out", tmp_path / "out")
     assert done == (1, "", f"boxman: {path}: {words}\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_tables_of_two_sites_and_with_a_digit_more_may_look_alike(tmp_path: Path) -> None:
+    keys = {name: key_in(tmp_path, name).public for name in ("admin", "table", "other", "reader")}
+    text = LIST.replace("[[sites]]\n", '[[sites]]\nname = "casino-2"\n[[sites]]\n')
+    second = 'site = "casino-1"\nname = "craps-2"'
+    path = tmp_path / "central.toml"
+    for unlike in ('site = "casino-2"\nname = "craps-l"', 'site = "casino-1"\nname = "craps-1-1"'):
+        path.write_text(text.replace(second, unlike).format_map(keys), encoding="utf-8")
+        assert len(read_list(path).tables) == 2
 
 
 def test_two_servers_are_no_cluster(tmp_path: Path) -> None:

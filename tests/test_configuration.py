@@ -46,8 +46,23 @@ def refusal(path: Path) -> str:
             '[table]\nrules = "house\\u0000.json"',
             "table.rules must be one of es-1979, es-md-2004, mo-2010, cl-scj, pe-1999, us-vegas, or a rule file that",
         ),
-        ('[console]\nhost = "a..b"', "console.host must be an address of this machine"),
-        (f'[console]\nhost = "{"a" * 64}"', "console.host must be an address of this machine"),
+        (
+            '[hardware]\nnode = "usb:../../x"',
+            "hardware.node must be usb: and the node's USB serial number, or the path",
+        ),
+        ('[hardware]\nnode = "usb:.."', "hardware.node must be usb: and the node's USB serial number, or the path"),
+        ('[console]\nhost = "a..b"', "console.host must be one address or name of this machine"),
+        (f'[console]\nhost = "{"a" * 64}"', "console.host must be one address or name of this machine"),
+        ('[console]\nhost = "0.0.0.0"', "such as 10.0.0.7 (0.0.0.0 is all of them)"),
+        ('[console]\nhost = "0"', "such as 10.0.0.7 (0.0.0.0 is all of them)"),
+        ('[console]\nhost = "0x0.0"', "such as 10.0.0.7 (0.0.0.0 is all of them)"),
+        ('[uplink]\nservers = ["tls://h\\\\x:1"]', "server 1 of the uplink is not a URL like"),
+        ('[uplink]\nservers = ["nats://a:1", "nats://b c:1"]', "server 2 of the uplink is not a URL like"),
+        ('[uplink]\nhttps = "https://h\\\\x"', "uplink.https: is not an address like"),
+        *(
+            (f'[players_display]\nhouse_text = "Good\\u{separator}luck"', "house_text must be one line of at most 120")
+            for separator in ("000a", "000d", "0085", "2028", "2029", "202e")
+        ),
         ("[table]\nmin = 50\nmax = 5", "table.unit, table.min, table.max: "),
         ("[table]\nunit = 7\nmin = 8\nmax = 9", "the minimum 8 must be a multiple of the unit 7"),
         ("[table.options]\nvig = 1979-05-27", "table.rules, table.options: "),
@@ -64,12 +79,32 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path: Path, text: str, told: s
     assert told in line
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "table-7.example", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.7", "0.example", "table-7.example", "localhost"])
 def test_a_host_that_may_be_one_is_taken(tmp_path: Path, host: str) -> None:
     path = tmp_path / "table.toml"
     path.write_text(f'[console]\nhost = "{host}"\n[hardware]\nnode = "/dev/serial/by-id/usb-Zoë_1"')
     configuration = read_configuration(path)
     assert (configuration.host, configuration.node) == (host, "/dev/serial/by-id/usb-Zoë_1")
+
+
+def test_what_is_like_a_slip_and_is_none_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(
+        '[uplink]\nservers = ["tls://[fd00::7]:4222", "nats://hub_1.example"]\nhttps = "https://[fd00::7]:8443"\n'
+        '[hardware]\nnode = "usb:e66058388306c52a"\n[players_display]\nhouse_text = "¡Suerte! 好運 – 5 % <b>"'
+    )
+    configuration = read_configuration(path)
+    assert configuration.node == "usb:e66058388306c52a"
+    assert configuration.servers == ("tls://[fd00::7]:4222", "nats://hub_1.example")
+    assert configuration.https == "https://[fd00::7]:8443"
+    assert configuration.players_display.house_text == "¡Suerte! 好運 – 5 % <b>"
+
+
+def test_the_console_answers_to_the_name_it_is_given_as_browsers_write_it(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[console]\nhost = "Table-7.example"')
+    made = settings(read_configuration(path), port=None, uplink=None, node_port=None, virtual_folder=None)
+    assert {"127.0.0.1", "localhost", "table-7.example"} <= set(made.hosts)
 
 
 @pytest.mark.parametrize(

@@ -413,7 +413,7 @@ def test_dice_and_sets_are_taken_away_at_the_second_touch(start: Start) -> None:
     expect(page.get_by_test_id("remove-withdrawn")).to_be_disabled()
     expect(page.locator("[data-testid^=removal-][aria-pressed=true]")).to_have_count(0)
     touch(page, "removal-damage", "remove-withdrawn")
-    expect(page.get_by_test_id("remove-withdrawn")).to_have_text("Again: withdraw, 1 die")
+    expect(page.get_by_test_id("remove-withdrawn")).to_have_text("Again: withdraw 1 die")
     assert places(table)["reserve"] == SERIALS[2:]
     touch(page, "remove-withdrawn")
     expect(page.get_by_test_id("pick-004716")).to_contain_text("Withdrawn")

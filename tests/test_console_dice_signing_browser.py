@@ -257,7 +257,9 @@ def test_what_cannot_be_true_of_an_inspection_is_said_at_once(start: Start) -> N
     touch(page, "instrument-micrometer")
     for text, bad in (("19.99 mm", True), ("20.00", False), ("25.01", True), ("25 mm", False)):
         page.get_by_test_id("dice-text-field").fill(text)
-        said = f"{text.split()[0]} mm is outside 20.00 to 25.00 mm (II.1): the micrometer is NOT good."
+        # Numbers as Spain writes them, in whatever language.
+        showed = text.split()[0].replace(".", ",")
+        said = f"{showed} mm is outside 20,00 to 25,00 mm (II.1): the micrometer is NOT good."
         expect(page.get_by_test_id("dice-text-wrong")).to_have_text(said if bad else "")
         expect(page.get_by_test_id("dice-text-done")).to_be_enabled(enabled=not bad)
     page.get_by_test_id("dice-text-field").fill("19.05 mm")
@@ -384,7 +386,13 @@ def test_a_dice_alert_is_left_to_a_supervisor(start: Start) -> None:
     expect(page.locator("#acknowledge-names button")).to_have_count(0)
     touch(page, *(f"letter-{letter}" for letter in "ana"), "confirm-acknowledge")
     expect(page.get_by_test_id("notice")).to_contain_text("A supervisor must do this: Ana is or was on duty here")
-    touch(page, "notice", *["letter-back"] * 3, *(f"letter-{letter}" for letter in "eva"), "confirm-acknowledge")
+    touch(page, "notice", *["letter-back"] * 3, *(f"letter-{letter}" for letter in "eva"))
+    # The word of whoever has signed in on this page goes along; nobody is asked meanwhile whether it still holds.
+    page.route("**/api/people*", lambda route: route.abort())
+    page.evaluate('sessionStorage.setItem("boxman-page", "a-word")')
+    with page.expect_request("**/api/acknowledge*") as sent:
+        touch(page, "confirm-acknowledge")
+    assert sent.value.headers["x-boxman-page"] == "a-word"
     expect(page.get_by_test_id("overlay-acknowledge")).to_be_hidden()
     expect(page.locator("[data-code=count_differs]")).to_have_count(0)
     # She is offered for the next.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from device.data_folder import DataFolderBusy, DataFolderError, open_data_folder
+from provisioning.command_line import main
 
 HOLD = """
 import sys
@@ -30,6 +31,15 @@ def test_makes_the_folder_for_its_user_alone(tmp_path: Path) -> None:
         pid, started = (path / "lock").read_text().splitlines()
         assert pid == str(os.getpid())
         assert started.endswith("Z")
+
+
+def test_what_root_makes_in_it_belongs_to_whom_it_belongs_to(tmp_path: Path) -> None:
+    owner = 1_234 if os.geteuid() == 0 else os.geteuid()
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    os.chown(data, owner, -1)
+    assert main(["table", "key", "--data", str(data)]) == 0
+    assert {file.name: file.stat().st_uid for file in data.iterdir()} == {"lock": owner, "table.key": owner}
 
 
 def test_closing_lets_it_go_and_may_be_repeated(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import os
 import pty
+import shlex
 import stat
 import subprocess
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -141,13 +143,17 @@ def test_who_does_nothing_is_signed_out_and_who_works_is_not(at_desk: Any) -> No
         keys, _, _ = await at.desk.sign_in(MARTA, "2580")
         for _ in range(3):
             at.loop.ahead_s += IDLE_S - 1
-            assert at.desk.person(keys) == MARTA
-        at.loop.ahead_s += IDLE_S - 1
-        # To look who is there is no work.
-        assert at.desk.view(keys)["name"] == MARTA
-        at.loop.ahead_s += 2
-        assert at.desk.view(keys)["name"] is None
+            assert at.desk.still_here(keys) == MARTA
+        at.loop.ahead_s += IDLE_S - 10
+        # To look who is there is no work, nor is what is done or asked with the keys of somebody who is not there.
+        assert (at.desk.view(keys)["name"], at.desk.view(keys)["left_s"]) == (MARTA, 10)
+        assert at.desk.person(keys) == at.desk.require(keys, supervisor=True) == MARTA
+        at.loop.ahead_s += 11
+        assert (at.desk.view(keys)["name"], at.desk.view(keys)["left_s"]) == (None, None)
         assert at.desk.person(keys) is None
+        for ask in (at.desk.still_here, partial(at.desk.require, supervisor=True)):
+            with pytest.raises(Refused, match="sign in with a PIN first"):
+                ask(keys)
         assert at.told("signed_out") == []
         await at.desk.sign_in("Bo Lin", "9731")
         await at.desk.look()
@@ -183,6 +189,24 @@ def test_a_list_that_cannot_be_read_lets_nobody_in_and_is_no_empty_list(at_desk:
         (at.folder / PEOPLE_FILE).chmod(0o640)
         assert "set its mode to 600" in await at.refused("2580")
         assert at.session.people.supervisors == (MARTA,)
+        # Mended, it is read again.
+        (at.folder / PEOPLE_FILE).chmod(0o600)
+        assert (await at.desk.sign_in(MARTA, "2580"))[1] == MARTA
+
+    at_desk(test)
+
+
+def test_a_list_that_could_not_be_read_is_read_again_though_nobody_touches_it(
+    at_desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_path: Path) -> tuple[Listed, ...]:
+        raise PeopleError("cannot be read (Input/output error)")
+
+    async def test(at: Desk) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(sign_in_desk, "read_people", fails)
+            assert "Input/output error" in await at.refused("2580")
+        assert (await at.desk.sign_in(MARTA, "2580"))[1] == MARTA
 
     at_desk(test)
 
@@ -218,7 +242,13 @@ def test_four_to_eight_digits_are_a_pin(pin: str) -> None:
     ("text", "said"),
     [
         ("{", "is no JSON"),
+        ("[" * 200_000, "is no JSON"),
+        ("[" * 300_000, "is no JSON"),
         ("[]", "is no list of people"),
+        (
+            '{"version": 1, "people": [{"name": "A", "role": "boxman", "pins": 9223372036854775808, "hash": "x"}]}',
+            "is no list of people",
+        ),
         ('{"version": 2, "people": []}', "is no list of people"),
         ('{"version": 1, "people": [{"name": "A", "role": "king", "pins": 0, "hash": null}]}', "is no list of people"),
         (
@@ -233,6 +263,24 @@ def test_a_file_that_is_no_list_of_people_is_named(tmp_path: Path, text: str, sa
     path.chmod(0o600)
     with pytest.raises(PeopleError, match=f"{PEOPLE_FILE}: {said}"):
         read_people(path)
+
+
+def test_what_is_no_file_is_named_and_holds_nobody_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for make in (Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        path = tmp_path / PEOPLE_FILE
+        make(path)
+        with pytest.raises(PeopleError, match=f"{PEOPLE_FILE}: (is no file|cannot be read)"):
+            read_people(path)
+        status, told = people(capsys, tmp_path, "list")
+        assert (status, told.count("\n")) == (1, 1)
+        assert told.startswith(f"boxman: {path}: ")
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+def test_a_disk_that_fails_while_the_list_is_read_is_said() -> None:
+    # What a process has in memory is a plain file for its owner whose first bytes cannot be read: EIO.
+    with pytest.raises(PeopleError, match="Input/output error"):
+        read_people(Path("/proc/self/mem"))
 
 
 def test_what_fails_while_it_is_written_leaves_the_old_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,6 +348,20 @@ def test_people_are_added_given_a_pin_on_the_terminal_and_removed(
     assert read_people(tmp_path / PEOPLE_FILE) == (person,)
     assert people(capsys, tmp_path, "remove", MARTA) == (0, f"{MARTA} is removed\n")
     assert read_people(tmp_path / PEOPLE_FILE) == ()
+
+
+def test_the_command_that_sets_a_pin_can_be_pasted_as_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "the data"
+    folder.mkdir()
+    _, told = people(capsys, folder, "add", "O'Brien", "--role", "boxman")
+    assert shlex.split(told.partition("with: ")[2]) == ["boxman", "people", "pin", "O'Brien", "--data", str(folder)]
+    # The folder that is meant anyway is not named.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    assert main(["people", "add", "Marta Gil", "--role", "boxman"]) == 0
+    assert capsys.readouterr().out.endswith("with: boxman people pin 'Marta Gil'\n")
 
 
 def test_what_cannot_be_is_said_in_one_line_and_changes_nothing(

@@ -1,6 +1,7 @@
 """Signing in at a terminal that runs: what is told, what is on the disk, and what only a supervisor's PIN opens."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,39 @@ def test_what_a_supervisor_does_needs_a_supervisors_pin(running: TerminalProcess
     assert changed["data"]["person"] == MARTA
 
 
+def test_whoever_plays_on_does_not_keep_a_supervisor_signed_in(running: TerminalProcess) -> None:
+    marta = Person(running)
+    assert marta.sign_in().status_code == 200
+
+    def left_s() -> int:
+        left: int = marta.client.get("/api/people").json()["left_s"]
+        return left
+
+    wait_for(lambda: left_s() < 119, "some time has passed", 60)
+    before = left_s()
+    marta.post("/api/command", step={"shooter": "5"}).raise_for_status()
+    for path, body in (("no_more_bets", {}), ("take_back", {"correcting": False}), ("dice", {"action": {}})):
+        marta.post(f"/api/{path}", **body)
+    marta.client.get("/api/rolls").raise_for_status()
+    marta.client.get("/api/journal/search").raise_for_status()
+    assert left_s() <= before
+    assert marta.client.post("/api/still_here", json={}).json() == {"name": MARTA}
+
+
+def test_a_search_for_what_no_search_knows_is_refused_with_what_it_knows(running: TerminalProcess) -> None:
+    marta = Person(running)
+    assert marta.sign_in().status_code == 200
+    answer = marta.client.get("/api/journal/search?typ=roll")
+    known = "type, since, until, roll, player, name, before, language"
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"field": "typ", "message": f"is not known; the fields are {known}"},
+    )
+    asked = "type=shooter&since=2026&until=9999&player=5&before=9999&language=en"
+    assert marta.client.get(f"/api/journal/search?{asked}").status_code == 200
+    assert marta.client.get("/api/journal/search?roll=1&name=x").status_code == 200
+
+
 def test_a_supervisor_who_is_only_named_explains_and_acknowledges_nothing(running: TerminalProcess) -> None:
     table = running
     table.hand(lid="open")
@@ -157,6 +191,34 @@ def test_a_supervisor_who_is_only_named_explains_and_acknowledges_nothing(runnin
     assert done.status_code == 200, done.text
     (explained,) = events(table, "reserve_explained")
     assert explained["data"]["person"] == MARTA
+
+
+@pytest.mark.parametrize("damage", ["brackets", "folder", "pipe"])
+def test_a_table_whose_list_of_people_is_damaged_plays_on(
+    running: TerminalProcess, damage: str
+) -> None:
+    path = running.data / PEOPLE_FILE
+    kept = path.read_bytes()
+    path.unlink()
+    match damage:
+        case "brackets":
+            path.write_text("[" * 200_000)
+            path.chmod(0o600)
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path, 0o600)
+    person = Person(running)
+    told = wait_for(lambda: person.client.get("/api/people").json()["fault"], "the list cannot be read", 60)
+    assert told.startswith(f"{path}: is no ")
+    assert person.sign_in().json() == {"refused": "no_people", "message": told}
+    assert running.do({"shooter": "6"})
+    assert running.state()["people"]["required"], "a list that cannot be read makes nobody a supervisor"
+    path.rmdir() if path.is_dir() else path.unlink()
+    path.write_bytes(kept)
+    path.chmod(0o600)
+    wait_for(lambda: person.client.get("/api/people").json()["fault"] is None, "the list is read again", 60)
+    assert person.sign_in().status_code == 200
 
 
 def test_wrong_pins_are_counted_across_a_cut_and_a_new_pin_ends_the_lock(

@@ -93,6 +93,7 @@ def test_the_program_serves_whatever_is_away_and_ends_when_told(
         assert listening_at(port) == {"0100007F"}
         program.send_signal(signal.SIGTERM)
         assert program.wait(60) in (0, -signal.SIGTERM)
+    assert "Started server process" not in log.read_text(encoding="utf-8")
 
 
 def refusal(configuration: Path, capsys: pytest.CaptureFixture[str]) -> str:

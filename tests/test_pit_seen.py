@@ -8,6 +8,7 @@ from device.clock import Clock
 from device.journal import Journal, JournalDamaged
 from provisioning.central.pit_database import Standing
 from provisioning.central.pit_seen import NAMES_MAX, SeenBook
+from provisioning.command_line import main
 from tests.journal_rig import events_in, rewrite
 
 ONE, OTHER = ("casino-1", "craps-1"), ("casino-2", "craps-1")
@@ -51,3 +52,31 @@ def test_one_that_was_altered_is_refused(tmp_path: Path) -> None:
     rewrite(path, [lines[0], lines[1].replace("Luis", "Juan"), *lines[2:]])
     with Journal.open(path, "pit") as journal, pytest.raises(JournalDamaged, match="event 2"):
         SeenBook(journal, clock())
+
+
+def test_its_journal_is_verified_as_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "journal.db"
+    with Journal.open(path, "pit") as journal:
+        for name in ("Eva", "Luis", "Ana"):
+            SeenBook(journal, clock()).add(ONE, PUCK, name)
+        last_hash = journal.last_hash
+    verify = ["journal", "verify", "--data", str(tmp_path)]
+    assert main(verify) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "the pit's journal of who has seen which alert, which nothing signs: its chain was checked, and no more",
+        f"3 events, unbroken; the last hash is {last_hash}",
+    ]
+    # In the folder of a table it proves nothing.
+    (tmp_path / "table.key").touch()
+    assert main(verify) == 1
+    assert "event 1: comes before any start" in capsys.readouterr().err
+    (tmp_path / "table.key").unlink()
+
+    with Journal.open(path, "pit") as journal:
+        journal.append([("shooter", {})], clock().stamp())
+    assert main(verify) == 1
+    assert capsys.readouterr().err == f"{path}: event 4: is none of the pit's, which are of alerts that were seen\n"
+    lines = [event.line() for event in events_in(path)]
+    rewrite(path, [lines[0], lines[1].replace("Luis", "Juan"), *lines[2:]])
+    assert main(verify) == 1
+    assert f"{path}: event 2: " in capsys.readouterr().err

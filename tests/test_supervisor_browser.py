@@ -1,11 +1,14 @@
 """The supervisor's pages in a browser: signing in by touch and by keyboard, corrections, the journal."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Request, ViewportSize, expect
 
 from device.people_file import Listed, changing, hashed
 from provisioning.settle import settle
@@ -15,6 +18,13 @@ from tests.terminal_rig import TerminalProcess, lines_in
 MARTA, PIN = "Marta Gil", "2580"
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 WAIT_MS = 60_000
+DONE_HERE = ("no_more_bets", "roll", "reserve_explained")
+RECORD = """async (action) => {
+  const { record } = await import("/static/dice_dialog.js");
+  return record(action);
+}"""
+EXPLAIN = {"explain": {"reason": "inspector_request", "as": "supervisor", "done_by": MARTA}}
+LOST = {"set": "A", "to": "written_off", "reason": "die_off_table", "dice": ["004711"], "done_by": MARTA}
 ANSWERED_LATE = """async () => {
   const { asIHaveSignedIn, keepWord } = await import("/static/sign_in.js");
   const before = sessionStorage.getItem("boxman-page");
@@ -197,6 +207,38 @@ def test_a_supervisors_sign_in_goes_along_to_the_boxmans_screen(page: Page, tabl
     sign_in(page)
     touch(page, "to-console")
     expect(page.get_by_test_id("signed-in")).to_contain_text(f"{MARTA} is signed in", timeout=WAIT_MS)
+    left = page.get_by_test_id("signed-in-left")
+    expect(left).to_have_text(re.compile("^[0-2]:[0-5][0-9]$"))
+    first = left.inner_text()
+    posted: list[tuple[str, bool]] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            posted.append((urlsplit(request.url).path, "x-boxman-page" in request.headers))
+
+    page.on("request", note)
+    # The boxman plays on, in nobody's name; the supervisor's time runs all the same.
+    number = table.state()["roll_number"]
+    touch(page, "button-no-more-bets", "die-1", "die-3")
+    table.wait_for_state(lambda state: state["roll_number"] == number + 1, "the roll is entered")
+    expect(left).not_to_have_text(first)
+    assert left.inner_text() < first
+    # What only a supervisor does is done in the supervisor's name.
+    table.hand(lid="open")
+    table.wait_for_state(lambda state: state["reserve"]["open"], "the lid is open")
+    table.hand(lid="closed")
+    table.wait_for_state(lambda state: not state["reserve"]["open"], "the lid is shut")
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+    assert page.evaluate(RECORD, EXPLAIN)
+    # What got no answer in time was sent again.
+    assert list(dict.fromkeys(posted)) == [("/api/no_more_bets", False), ("/api/command", False), ("/api/dice", True)]
+    told = [json.loads(line) for line in lines_in(table.data)]
+    done = [(event["type"], event["data"].get("person")) for event in told if event["type"] in DONE_HERE][-3:]
+    assert done == [("no_more_bets", None), ("roll", None), ("reserve_explained", MARTA)]
+    # There is no such die; who writes it off is told all the same.
+    with page.expect_request("**/api/dice*") as sent:
+        assert not page.evaluate(RECORD, {"remove": LOST})
+    assert "x-boxman-page" in sent.value.headers
     page.get_by_test_id("signed-in").get_by_test_id("sign-out").tap()
     expect(page.get_by_test_id("signed-in")).to_be_hidden(timeout=WAIT_MS)
     table.wait_for_state(lambda state: state["people"]["signed_in"] == [], "nobody is signed in")

@@ -604,12 +604,14 @@ def test_a_snapshot_that_the_journal_does_not_lead_to_is_told_and_not_believed_a
         wait_for(lambda: not path.exists(), "the snapshot is thrown away", 60)
         table.terminate()
         assert not path.exists()
-        table.start(60)
 
         def self_tests() -> list[dict[str, Any]]:
             return [event for line in lines_in(table.data) if (event := json.loads(line))["type"] == "self_test"]
 
-        wait_for(lambda: len(self_tests()) == 3, "the self-test of the third start", 60)
+        # A start that is ended at once may not have come to it.
+        before = len(self_tests())
+        table.start(60)
+        wait_for(lambda: len(self_tests()) > before, "the self-test of the third start", 60)
         assert self_tests()[-1]["data"]["checks"][0]["said"].endswith("each of them checked"), (
             "it has replayed them all"
         )
@@ -666,7 +668,7 @@ def reseal(database: sqlite3.Connection, rows: list[tuple[int, str]]) -> None:
         ("[uplink]\nservers = 'nats://10.0.0.1'\n", "uplink.servers"),
         ("[uplink]\nservers = ['http://10.0.0.1']\n", "uplink.servers"),
         ("[hardware]\npins = 'wiringpi'\n", "hardware.pins"),
-        ("[table\n", "line 1"),
+        ("[table\n", "table.toml:1:"),
     ],
 )
 def test_a_configuration_that_is_not_sound_is_one_clear_line(tmp_path: Path, text: str, named: str) -> None:

@@ -19,6 +19,8 @@ ALLOWED = {
     ("device/data_folder.py", "time.time_ns"),
     # Which file it is, as a number that differs when it was written anew; compared for equality alone.
     ("drivers/virtual_node.py", "st_mtime_ns"),
+    ("device/sign_in_desk.py", "st_mtime_ns"),
+    ("device/sign_in_desk.py", "st_ctime_ns"),
 }
 
 

@@ -279,6 +279,7 @@ def parse_limits(body: dict[str, Any]) -> LimitsCommand:
 
 def parse_filter(asked: Mapping[str, str]) -> tuple[Filter, int | None]:
     """The filter of a search in a journal, and the event before which it is to look. Raises BadRequest."""
+    _only(asked, ("type", "since", "until", "roll", "player", "name", "before", "language"))
     texts: dict[str, Any] = {}
     for name in ("type", "since", "until", "player", "name"):
         value = asked.get(name)
@@ -315,7 +316,7 @@ def _part(body: dict[str, Any], field: str, place: str = "") -> Any:
     return body[field]
 
 
-def _only(body: dict[str, Any], known: tuple[str, ...], place: str = "") -> None:
+def _only(body: Mapping[str, Any], known: tuple[str, ...], place: str = "") -> None:
     for field in body:
         if field not in known:
             raise BadRequest(place + field, "is not known; the fields are " + ", ".join(known))

@@ -83,7 +83,7 @@ def _sign_in_routes(terminal: Terminal, idle_s: int) -> list[BaseRoute]:
 
     async def still_here(request: Request) -> Response:
         await read_body(request)
-        return JSONResponse({"name": people.require(keys_of(request), supervisor=False)}, headers=_FRESH)
+        return JSONResponse({"name": people.still_here(keys_of(request))}, headers=_FRESH)
 
     return [
         Route("/api/people", who),

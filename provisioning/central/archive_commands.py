@@ -39,6 +39,9 @@ def show_status(configuration_path: Path) -> int:
     """Print where the archive stands with each table; the exit status is 1 while one is in alarm."""
     with _database(configuration_path) as connection:
         tables, position = read_status(connection), read_position(connection)
+    if position == 0 and not tables:
+        print("nothing of the central log was read yet: boxman central archive has not reached it, or it is empty")
+        return 0
     print(f"central log read as far as message {position}; {len(tables)} tables")
     for table in tables:
         print(visible(f"{table.site}/{table.table}  {_told(table)}"))

@@ -33,6 +33,7 @@ from provisioning.central.archive_check import KnownKeys
 from provisioning.central.archive_database import postgresql_engine, sqlite_engine
 from provisioning.central.central_list import read_tables
 from provisioning.central.toml_file import NAME, NAME_FORM, Section, TomlFile, read_toml
+from provisioning.key_file import CENTRAL_KEY
 
 _DSN_BYTES_MAX: Final = 4096
 
@@ -95,7 +96,7 @@ def _access(central: Section, folder: Path) -> NatsAccess:
         return NatsAccess(servers, ca)
     path = folder / central.text("key", "a file")
     try:
-        key = read_table_key(path)
+        key = read_table_key(path, CENTRAL_KEY)
     except TableKeyError as error:
         central.refuse(f"key: {error}")
     if key is None:

@@ -34,10 +34,12 @@ key = "UC..."                    # what `boxman central key` says
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from device.dice_control.names import folded_mark
 from provisioning.central.toml_file import HOST, NAME, NAME_FORM, BadFile, Section, TomlFile, read_toml
 
 HUB_SERVERS: Final = (1, 3)
@@ -155,6 +157,8 @@ def _checked(file: TomlFile) -> CentralList:
     if len(found.hub) not in HUB_SERVERS:
         raise BadFile(f"there should be one [[servers]], or three for a cluster; there are {len(found.hub)}")
     _check_single(file, "sites", [site.name for site in found.sites])
+    _check_unlike(file, "sites", [((), site.name) for site in found.sites])
+    _check_unlike(file, "tables", [((table.site,), table.name) for table in found.tables])
     sites = {site.name for site in found.sites}
     for number, table in enumerate(found.tables, start=1):
         if table.site not in sites:
@@ -215,6 +219,16 @@ def _check_single(file: TomlFile, section: str, names: list[str]) -> None:
         if name in seen:
             raise BadFile(f"{file.place(section, number)}: {name!r} is in the list already")
         seen.add(name)
+
+
+def _check_unlike(file: TomlFile, section: str, names: Iterable[tuple[tuple[str, ...], str]]) -> None:
+    """`names`, each within its group, must be told apart at a glance: not craps-l beside craps-1, nor craps_1."""
+    seen: dict[tuple[tuple[str, ...], str], str] = {}
+    for number, (group, name) in enumerate(names, start=1):
+        looks = (group, folded_mark(name).replace("_", "-"))
+        if looks in seen:
+            raise BadFile(f"{file.place(section, number)}: name {name!r} looks like {seen[looks]!r}; choose another")
+        seen[looks] = name
 
 
 def _server(entry: Section) -> Server:

@@ -21,7 +21,8 @@ from provisioning.central.pit_board import Board
 from provisioning.central.pit_configuration import LOOPBACK, PitConfiguration, read_pit_configuration
 from provisioning.central.pit_database import reading_engine
 from provisioning.central.pit_http import create_pit_app
-from provisioning.central.pit_seen import JOURNAL_NAME, SeenBook
+from provisioning.central.pit_journal import JOURNAL_NAME
+from provisioning.central.pit_seen import SeenBook
 from provisioning.central.pit_sources import listen_to_log, read_database
 from provisioning.central.toml_file import BadFile
 from provisioning.command_failed import CommandFailed
@@ -35,6 +36,9 @@ CONNECTIONS_MAX: Final = 200
 def serve(configuration_path: Path) -> int:
     """Serve the page until told to end. Raises CommandFailed."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    # Every look into the database, and each step of the web server's start.
+    for chatty in ("alembic", "uvicorn.error"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     try:
         configuration = read_pit_configuration(configuration_path)
         with ExitStack() as stack:

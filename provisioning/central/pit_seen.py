@@ -12,9 +12,8 @@ from device.clock import Clock
 from device.event import Event
 from device.journal import Journal
 from provisioning.central.pit_database import Names, Standing
+from provisioning.central.pit_journal import KIND
 
-JOURNAL_NAME: Final = "pit"
-KIND: Final = "alert_seen"
 REMEMBERED_MAX: Final = 100_000
 """Entries that are read again at a start, the latest. An alert that stood for longer shows as not seen, and may be."""
 NAMES_MAX: Final = 6

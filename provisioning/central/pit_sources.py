@@ -46,13 +46,17 @@ async def listen_to_log(board: Board, access: NatsAccess, stream: str) -> NoRetu
                     board.take_presence(message.subject, message.data)
 
                 await client.subscribe(PRESENCES, cb=heard)
-                # Once the server has answered this, it has taken the subscription, or has refused it.
-                await client.flush(timeout=round(LOG_ANSWERS_S))
-                board.log_reached(presence_refused="permissions violation" in str(client.last_error).lower())
-                retry.succeeded()
                 jetstream = client.jetstream(timeout=LOG_ANSWERS_S)
+                said: bool | None = None
                 while True:
-                    board.log_ends((await jetstream.stream_info(stream)).state.last_seq)
+                    # Once the server has answered this, it has taken the subscription, or has refused it.
+                    end = (await jetstream.stream_info(stream)).state.last_seq
+                    refused = "permissions violation" in str(client.last_error).lower()
+                    if refused != said:
+                        board.log_reached(presence_refused=refused)
+                        said = refused
+                    board.log_ends(end)
+                    retry.succeeded()
                     await asyncio.sleep(LOG_ASKED_S)
         except DeliveryError as error:
             await retry.after(str(error))

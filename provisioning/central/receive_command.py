@@ -27,6 +27,7 @@ def add_receive_command(parser: argparse.ArgumentParser) -> None:
 def receive(configuration_path: Path) -> int:
     """Receive until told to end. Raises CommandFailed."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     try:
         configuration = read_receiver_configuration(configuration_path)
         with (

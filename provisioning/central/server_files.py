@@ -32,6 +32,8 @@ them from all of these accounts: a server hands nothing on that it has imported 
 site's line, which its CENTRAL imports to that end.
 
 **Flushing.** `sync_interval: always` everywhere: what is acknowledged is on the disk.
+
+**The servers' own log** goes to standard error: a file in `store` would have to be made before there is a `store`.
 """
 
 import json
@@ -58,7 +60,6 @@ CONNECTIONS_PER_ACCOUNT: Final = 4
 CONNECTIONS_BESIDE: Final = 100
 SUBSCRIPTIONS_PER_TABLE: Final = 10
 SUBSCRIPTIONS_PER_READER: Final = 1_000
-LOG_FILE_BYTES: Final = 100 * 1024 * 1024
 PING_INTERVAL: Final = "20s"
 
 _READER_SERVICES: Final = (
@@ -192,9 +193,6 @@ def _server(listed: CentralList, server: Server, site: Site | None, lines: Itera
             "sync_interval": "always",
             "max_file_store": server.store_gb * 10**9,
         },
-        "log_file": f"{server.store.rstrip('/')}/nats-server.log",
-        "logfile_size_limit": LOG_FILE_BYTES,
-        "logfile_max_num": 3,
         "max_payload": MAX_PAYLOAD_BYTES,
         "max_connections": CONNECTIONS_PER_ACCOUNT * (len(tables) + len(listed.readers)) + CONNECTIONS_BESIDE,
         "ping_interval": PING_INTERVAL,

@@ -12,7 +12,7 @@ from provisioning.central.stream_setup import ensure_journal_stream, wanted_stre
 from provisioning.central.toml_file import BadFile
 from provisioning.central_server import STREAM, CentralServerError
 from provisioning.command_failed import CommandFailed
-from provisioning.key_file import key_in_file
+from provisioning.key_file import CENTRAL_KEY, key_in_file
 
 
 def add_setup_commands(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -71,7 +71,7 @@ def set_stream_up(tables: Path, key_file: Path, ca: Path | None, site: str | Non
 def make_key(path: Path) -> int:
     """Print the public part of the key in a file, which is made when there is none. Raises CommandFailed."""
     try:
-        key = open_table_key(path)
+        key = open_table_key(path, CENTRAL_KEY)
     except TableKeyError as error:
         raise CommandFailed(str(error)) from error
     print(key.public)

@@ -132,6 +132,8 @@ def read_toml(path: Path, read: Callable[[TomlFile], _T]) -> _T:
     except UnicodeDecodeError as error:
         raise BadFile(f"{path}: is no UTF-8 text (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
+        if text.startswith("\ufeff"):
+            raise BadFile(f"{path}: begins with a byte order mark; save it as UTF-8 without one") from error
         raise BadFile(f"{path}: is no TOML: {error}") from error
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path}: is no TOML that can be read ({error})") from error

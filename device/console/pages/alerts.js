@@ -166,6 +166,7 @@ async function acknowledge() {
     "/api/acknowledge",
     { alert: chosen.id, raised: chosen.raised, name },
     TEXT.actions.acknowledge(name),
+    { signed: chosen.needs_another },
   );
   if (done) nameUsed(name);
   else if (refusal === "same_name") notice(TEXT.supervisor_acknowledges(name), refusal);

@@ -1,5 +1,5 @@
-// A supervisor who signed in on this page (under Supervisor) and is back on the boxman's screen: a bar says so, and that
-// what is done here is done in their name, until they sign out or nobody has touched the screen for a while.
+// A supervisor who signed in on this page (under Supervisor) and is back on the boxman's screen: a bar says so, and for
+// how long. Only what needs a supervisor is done here in their name; whoever plays on does not keep them signed in.
 
 import { button, offerWays } from "./console_state.js";
 import { asIHaveSignedIn, keepWord, mayBeSignedIn } from "./sign_in.js";
@@ -7,11 +7,11 @@ import { TEXT } from "./supervisor_text.js";
 import { element, get, send } from "./terminal.js";
 
 const LOOK_MS = 2000;
-const STILL_HERE_MS = 10000;
 const PAGE = "/supervisor";
 
 let bar = null;
-let stillHereAt = 0;
+
+const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 /** Takes the bar away once nobody is signed in here any more. */
 async function look() {
@@ -23,19 +23,15 @@ async function look() {
   if (told === null) return;
   if (told.name === null) keepWord(null);
   bar.hidden = told.name === null;
-  bar.firstChild.textContent = told.name === null ? "" : TEXT.signed_in_as(told.name);
+  const [name, left] = bar.children;
+  name.textContent = told.name === null ? "" : TEXT.signed_in_as(told.name);
+  left.textContent = told.name === null ? "" : minutes(told.left_s);
 }
 
 async function signOut() {
-  await send("/api/sign_out", {}, { once: true });
+  await send("/api/sign_out", {}, { once: true, signed: true });
   keepWord(null);
   look();
-}
-
-function stillHere() {
-  if (!mayBeSignedIn() || performance.now() - stillHereAt < STILL_HERE_MS) return;
-  stillHereAt = performance.now();
-  send("/api/still_here", {}, { once: true });
 }
 
 export function buildSignedIn() {
@@ -43,11 +39,11 @@ export function buildSignedIn() {
     "div",
     { id: "signed-in", class: "bar", "data-testid": "signed-in", role: "status", hidden: true },
     element("strong", { class: "named" }),
+    element("span", { "data-testid": "signed-in-left" }),
     button("sign-out", TEXT.sign_out, signOut),
   );
   document.body.prepend(bar);
   offerWays("needs_sign_in", [["sign-in", TEXT.sign_in, () => location.assign(PAGE)]]);
-  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, stillHere, { capture: true });
   setInterval(look, LOOK_MS);
   look();
 }

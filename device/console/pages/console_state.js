@@ -144,10 +144,13 @@ export function draw(part, shows, drawIt) {
   drawIt();
 }
 
-/** Sends one action; answers whether it was done. Only one is under way at a time, so a double touch sends once. */
-export async function act(path, body, what) {
+/**
+ * Sends one action; answers whether it was done. Only one is under way at a time, so a double touch sends once.
+ * `signed`: whoever has signed in on this page does it.
+ */
+export async function act(path, body, what, { signed = false } = {}) {
   if (!mayEnter()) return false;
-  return deliver({ path, body: { id: freshId(), ...body }, what });
+  return deliver({ path, body: { id: freshId(), ...body }, what, signed });
 }
 
 export function command(step) {
@@ -159,7 +162,7 @@ export function command(step) {
 export async function deliver(action) {
   busy = action;
   render();
-  const answer = await send(action.path, action.body);
+  const answer = await send(action.path, action.body, { signed: action.signed });
   busy = null;
   unsent = answer.outcome === "unreachable" ? action : null;
   refusal = answer.outcome === "refused" ? answer.body.refused : null;

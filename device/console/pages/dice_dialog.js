@@ -41,7 +41,9 @@ export async function record(action) {
   const [[name, parts]] = Object.entries(action);
   const { done_by: doneBy } = names;
   const signed = name === "on_duty" || !doneBy ? {} : name === "explain" ? { done_by: doneBy } : names;
-  const done = await act("/api/dice", { action: { [name]: { ...signed, ...parts } } }, TEXT.dice.actions[name]);
+  const done = await act("/api/dice", { action: { [name]: { ...signed, ...parts } } }, TEXT.dice.actions[name], {
+    signed: parts.as === "supervisor" || parts.to === "written_off",
+  });
   if (done) {
     const { boxman, witness } = name === "on_duty" ? parts : (signers() ?? {});
     nameUsed(parts.done_by ?? boxman, witness);

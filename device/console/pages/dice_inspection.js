@@ -86,7 +86,7 @@ function outOfBounds(showed) {
   });
   if (wrong === undefined) return null;
   const mm = (hundredths) => decimal(hundredths / 100, 2);
-  return TEXT.dice.out_of_bounds(wrong, mm(edge.minimum), mm(edge.maximum), shortArticle(edge.article));
+  return TEXT.dice.out_of_bounds(mm(hundredthsOf(wrong)), mm(edge.minimum), mm(edge.maximum), shortArticle(edge.article));
 }
 
 /** The checks and instruments one of which a die that is not sound must have failed; none where one has, or may yet. */

@@ -1,5 +1,6 @@
-// Who has signed in on this page: the word that shows it, which goes along with every request (the cookie alone does
-// not, so another page of the same browser is nobody). It lasts as long as the tab, and the terminal forgets it sooner.
+// Who has signed in on this page: the word that shows it, which goes along with every question and with what they do
+// themselves, not with what is done at the boxman's screen while they are signed in (the cookie goes along with all, so
+// it shows nothing). It lasts as long as the tab, and the terminal forgets it sooner.
 
 const KEPT = "boxman-page";
 

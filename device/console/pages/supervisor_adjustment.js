@@ -16,7 +16,7 @@ export function askAdjustment(adjustments) {
 const sent = () => rows.map(({ player, amount, less }) => ({ player, amount: less ? -amount : amount }));
 
 export const sendAdjustment = (number, reason, at) =>
-  act("/api/adjustment", { number, adjustments: sent(), reason, at }, TEXT.actions.adjust(number));
+  act("/api/adjustment", { number, adjustments: sent(), reason, at }, TEXT.actions.adjust(number), { signed: true });
 
 /** The parts of the page; redraw() after each change. */
 export function renderAdjustment(redraw) {

@@ -47,7 +47,7 @@ async function touchDie(place, value) {
 
 async function lookAt() {
   const asked = [...dice];
-  const answer = await send("/api/correction/look", { number: chosen.number, dice: asked }, { once: true });
+  const answer = await send("/api/correction/look", { number: chosen.number, dice: asked }, { once: true, signed: true });
   if (String(asked) !== String(dice)) return;
   if (answer.outcome === "done") look = answer.body;
   else notice(answer.body?.message ?? TEXT.unreachable, answer.body?.refused ?? "look");
@@ -57,7 +57,7 @@ async function lookAt() {
 async function confirm() {
   const { number } = chosen;
   const sent = { number, dice, reason, at: look.at };
-  if (await act("/api/correction", sent, TEXT.actions.correct(number))) {
+  if (await act("/api/correction", sent, TEXT.actions.correct(number), { signed: true })) {
     forgetCorrection();
     notice(TEXT.done_correction(number), "done");
     await readRolls();

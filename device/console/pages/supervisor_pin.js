@@ -8,7 +8,7 @@ import { element, get, send } from "./terminal.js";
 
 const PIN_LEAST = 4;
 const PIN_MOST = 8;
-const STILL_HERE_MS = 10000;
+const STILL_HERE_MS = 2000;
 
 export let person = null; // {name, role} of whoever is signed in on this page
 let people = null; // what the terminal says of who can sign in
@@ -67,7 +67,7 @@ async function signIn() {
 }
 
 export async function signOut() {
-  await send("/api/sign_out", {}, { once: true });
+  await send("/api/sign_out", {}, { once: true, signed: true });
   keepWord(null);
   forget();
   await askWho();
@@ -77,7 +77,7 @@ export async function signOut() {
 async function stillHere() {
   if (person === null || performance.now() - stillHereAt < STILL_HERE_MS) return;
   stillHereAt = performance.now();
-  const answer = await send("/api/still_here", {}, { once: true });
+  const answer = await send("/api/still_here", {}, { once: true, signed: true });
   if (answer.outcome === "refused") await askWho();
 }
 

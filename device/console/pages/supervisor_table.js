@@ -28,14 +28,15 @@ function keyLimit(digit) {
 
 async function setLimits() {
   const limits = { min: draft.min, max: draft.max };
-  if (await act("/api/limits", { limits }, TEXT.actions.limits)) draft = null;
+  if (await act("/api/limits", { limits }, TEXT.actions.limits, { signed: true })) draft = null;
   redraw();
 }
 
 async function openTable() {
   const { rules, options, unit } = state.table;
   const { min, max } = draft ?? state.table.limits;
-  if (await act("/api/open", { rules, options, unit, limits: { min, max } }, TEXT.actions.open)) draft = null;
+  const terms = { rules, options, unit, limits: { min, max } };
+  if (await act("/api/open", terms, TEXT.actions.open, { signed: true })) draft = null;
   redraw();
 }
 
@@ -111,6 +112,7 @@ export function renderAlerts() {
                   "/api/acknowledge",
                   { alert: alert.id, raised: alert.raised, name: person.name },
                   TEXT.actions.acknowledge,
+                  { signed: true },
                 ),
               { entry: true },
             )
@@ -131,7 +133,7 @@ export function buildTable(render) {
     subject: () => state.session_number,
     words: () => TEXT.close_table,
     ask: () => TEXT.close_again,
-    act: () => act("/api/close", {}, TEXT.actions.close),
+    act: () => act("/api/close", {}, TEXT.actions.close, { signed: true }),
   });
 }
 

@@ -94,15 +94,15 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  * Posts an action and answers {outcome, body}: "done" (200), "refused" (409), "invalid" (another 4xx), "halted" (503), or
  * "unreachable" when no answer came for ten seconds. The same body, so the same id, is sent again after a failure:
  * the terminal does a repeated action once, hence a lost answer does nothing twice. `once`: not sent again, for what
- * has no id.
+ * has no id. `signed`: it is done by whoever has signed in on this page.
  */
-export async function send(path, body, { once = false } = {}) {
+export async function send(path, body, { once = false, signed = false } = {}) {
   const until = performance.now() + SEND_FOR_MS;
   do {
     try {
       const answer = await fetch(inLanguage(path), {
         method: "POST",
-        headers: { "Content-Type": "application/json", ...pageHeaders() },
+        headers: { "Content-Type": "application/json", ...(signed ? pageHeaders() : {}) },
         body: JSON.stringify(body),
         cache: "no-store",
         signal: AbortSignal.timeout(once ? SEND_FOR_MS : SEND_TIMEOUT_MS),

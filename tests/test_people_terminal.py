@@ -194,9 +194,7 @@ def test_a_supervisor_who_is_only_named_explains_and_acknowledges_nothing(runnin
 
 
 @pytest.mark.parametrize("damage", ["brackets", "folder", "pipe"])
-def test_a_table_whose_list_of_people_is_damaged_plays_on(
-    running: TerminalProcess, damage: str
-) -> None:
+def test_a_table_whose_list_of_people_is_damaged_plays_on(running: TerminalProcess, damage: str) -> None:
     path = running.data / PEOPLE_FILE
     kept = path.read_bytes()
     path.unlink()

@@ -25,7 +25,7 @@ test: setup debian-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # What a night is for: 20,000 sequences of steps, new ones every time, a long evening at each rule set's full table, and 200
 # kills of a running terminal.

@@ -19,7 +19,7 @@ from typing import Any, Final
 import nacl.pwhash
 from nacl.exceptions import InvalidkeyError
 
-from device.data_folder import sync_folder
+from device.data_folder import give_to_owner, sync_folder
 from device.dice_control.names import person_fault, same_name
 from device.people import PEOPLE_MAX, ROLES
 
@@ -185,13 +185,10 @@ def _write(path: Path, people: tuple[Listed, ...]) -> None:
     text = json.dumps(said, ensure_ascii=False, indent=1) + "\n"
     beside = path.with_name(path.name + ".new")
     try:
-        owner = path.parent.stat()
         beside.unlink(missing_ok=True)
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            if os.geteuid() == 0:
-                # The terminal reads it as the user whom the folder belongs to.
-                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+            give_to_owner(file.fileno(), path.parent)
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())

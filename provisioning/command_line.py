@@ -11,6 +11,7 @@ from provisioning.central.setup_commands import add_setup_commands
 from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
 from provisioning.config_commands import add_config_command
+from provisioning.data_option import add_data_option
 from provisioning.dice_commands import add_dice_command
 from provisioning.install.install_commands import add_provision_command
 from provisioning.journal_commands import (
@@ -29,8 +30,6 @@ from provisioning.standard_streams import give_up_output, prepare
 from provisioning.statistics_commands import add_statistics_command
 from provisioning.table_commands import add_table_command
 from provisioning.wiring_commands import show_parts, show_wiring
-
-DATA = Path("data")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -66,9 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("run", help="run a table's terminal; without a configuration, a virtual table")
     command.add_argument("--config", type=Path, metavar="FILE", help="the table's configuration (TOML)")
-    command.add_argument(
-        "--data", type=Path, default=DATA, metavar="DIR", help="the table's data folder (default: data)"
-    )
+    add_data_option(command)
     command.add_argument("--port", type=_port, metavar="N", help="the console's port (default: 8080)")
     command.set_defaults(start=lambda chosen: run(chosen.config, chosen.data, chosen.port))
 
@@ -82,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     journal = commands.add_parser("journal", help="verify a table's journal, take a checkpoint, show or export it")
     actions = journal.add_subparsers(required=True, metavar="ACTION")
     action = actions.add_parser("verify", help="check every event, the hash chain and the table's signatures")
-    _add_data(action)
+    add_data_option(action)
     action.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="a checkpoint taken away earlier: nothing before it was cut off"
     )
@@ -98,14 +95,14 @@ def _parser() -> argparse.ArgumentParser:
         start=lambda chosen: verify_journal(chosen.data, chosen.checkpoint, chosen.central, chosen.stream, chosen.key)
     )
     action = actions.add_parser("checkpoint", help="write the last checkpoint, to be kept away from the table")
-    _add_data(action)
+    add_data_option(action)
     action.set_defaults(start=lambda chosen: export_checkpoint(chosen.data))
     action = actions.add_parser("show", help="the latest events, a line each")
-    _add_data(action)
+    add_data_option(action)
     action.add_argument("--last", type=_count, default=40, metavar="N", help="how many of them (default: 40)")
     action.set_defaults(start=lambda chosen: show_events(chosen.data, chosen.last))
     action = actions.add_parser("export", help="write the events as JSON lines, or a session as a scenario file")
-    _add_data(action)
+    add_data_option(action)
     action.add_argument("--scenario", action="store_true", help="write a session as a scenario file")
     action.add_argument("--session", type=int, metavar="N", help="which session of the journal (default: the latest)")
     action.set_defaults(
@@ -131,12 +128,10 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("provision", help="make a Raspberry Pi OS or Debian a table's computer, and take that back")
     )
     add_node_command(commands.add_parser("node", help="install or look at the table's I/O node, a Raspberry Pi Pico"))
-    add_dice_command(commands.add_parser("dice", help="the dice log, where the dice are, and a day's account"), DATA)
-    add_statistics_command(
-        commands.add_parser("statistics", help="rolls and hold against chance and the exact edges"), DATA
-    )
-    add_people_command(commands.add_parser("people", help="who may sign in at a table, and with which PIN"), DATA)
-    add_table_command(commands.add_parser("table", help="a unit's public key, and taking over from another unit"), DATA)
+    add_dice_command(commands.add_parser("dice", help="the dice log, where the dice are, and a day's account"))
+    add_statistics_command(commands.add_parser("statistics", help="rolls and hold against chance and the exact edges"))
+    add_people_command(commands.add_parser("people", help="who may sign in at a table, and with which PIN"))
+    add_table_command(commands.add_parser("table", help="a unit's public key, and taking over from another unit"))
     central = commands.add_parser("central", help="the central side: take the histories of all tables")
     central_actions = central.add_subparsers(required=True, metavar="ACTION")
     add_setup_commands(central_actions)
@@ -182,12 +177,6 @@ def _add_rule_set(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="choose an option of the rule set, such as vig=up_front; may be repeated",
-    )
-
-
-def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--data", type=Path, default=DATA, metavar="DIR", help="the table's data folder (default: data)"
     )
 
 

@@ -27,6 +27,7 @@ from device.event import Event
 from device.languages.languages import LANGUAGES, language_of
 from device.recovery import beginning
 from provisioning.command_failed import CommandFailed
+from provisioning.data_option import add_data_option
 from provisioning.dice_csv import Cell, log_cells, report_cells, status_cells, write_csv
 from provisioning.dice_text import log_lines, report_lines, status_lines
 from provisioning.journal_commands import journal_reader, tell_of_pruned, write_data
@@ -45,11 +46,11 @@ class Wanted:
     language: str | None = None
 
 
-def add_dice_command(dice: argparse.ArgumentParser, default_data: Path) -> None:
+def add_dice_command(dice: argparse.ArgumentParser) -> None:
     """The actions log, status and report."""
     actions = dice.add_subparsers(required=True, metavar="ACTION")
     action = actions.add_parser("log", help="all that was done with dice and the reserve")
-    _add_arguments(action, default_data)
+    _add_arguments(action)
     action.add_argument("--day", metavar="DAY", help="a gaming day, such as 2026-11-29")
     action.add_argument("--since", metavar="TIME", help="from a local time on, such as 2026-11-29T22:00")
     action.add_argument("--until", metavar="TIME", help="until a local time")
@@ -60,23 +61,17 @@ def add_dice_command(dice: argparse.ArgumentParser, default_data: Path) -> None:
         )
     )
     action = actions.add_parser("status", help="the sets, and where each die is now")
-    _add_arguments(action, default_data)
+    _add_arguments(action)
     action.set_defaults(start=lambda chosen: show_status(chosen.data, _wanted(chosen)))
     action = actions.add_parser("report", help="a gaming day's account of its dice, to be signed")
-    _add_arguments(action, default_data)
+    _add_arguments(action)
     action.add_argument("--day", metavar="DAY", required=True, help="the gaming day, such as 2026-11-29")
     _add_begins(action)
     action.set_defaults(start=lambda chosen: show_report(chosen.data, _wanted(chosen), chosen.day, chosen.begins))
 
 
-def _add_arguments(action: argparse.ArgumentParser, default_data: Path) -> None:
-    action.add_argument(
-        "--data",
-        type=Path,
-        default=default_data,
-        metavar="DIR",
-        help=f"the table's data folder (default: {default_data})",
-    )
+def _add_arguments(action: argparse.ArgumentParser) -> None:
+    add_data_option(action)
     form = action.add_mutually_exclusive_group()
     form.add_argument(
         "--csv",

@@ -21,35 +21,36 @@ from device.people_file import (
     without,
 )
 from provisioning.command_failed import CommandFailed
+from provisioning.data_option import DATA, add_data_option
 
 Change = Callable[[tuple[Listed, ...]], tuple[Listed, ...]]
 
 
-def add_people_command(people: argparse.ArgumentParser, data: Path) -> None:
-    """Add the actions of `boxman people`; `data` is the default data folder."""
+def add_people_command(people: argparse.ArgumentParser) -> None:
+    """Add the actions of `boxman people`."""
     actions = people.add_subparsers(required=True, metavar="ACTION")
     action = actions.add_parser("add", help="add a person, who signs in once a PIN is set")
     _add_name(action)
     action.add_argument("--role", required=True, choices=ROLES, help="what the person is at this table")
-    _add_data(action, data)
-    action.set_defaults(start=lambda chosen: add_person(chosen.data, chosen.name, chosen.role, usual=data))
+    add_data_option(action)
+    action.set_defaults(start=lambda chosen: add_person(chosen.data, chosen.name, chosen.role))
     action = actions.add_parser("pin", help="set a person's PIN, which is asked for twice")
     _add_name(action)
-    _add_data(action, data)
+    add_data_option(action)
     action.set_defaults(start=lambda chosen: set_pin(chosen.data, chosen.name))
     action = actions.add_parser("remove", help="remove a person, who is signed out at once")
     _add_name(action)
-    _add_data(action, data)
+    add_data_option(action)
     action.set_defaults(start=lambda chosen: remove_person(chosen.data, chosen.name))
     action = actions.add_parser("list", help="the people, their roles, and whether they have a PIN")
-    _add_data(action, data)
+    add_data_option(action)
     action.set_defaults(start=lambda chosen: list_people(chosen.data))
 
 
-def add_person(data: Path, name: str, role: str, *, usual: Path) -> int:
-    """Add a person without a PIN; `usual` is the folder that need not be named. Raises CommandFailed."""
+def add_person(data: Path, name: str, role: str) -> int:
+    """Add a person without a PIN. Raises CommandFailed."""
     _change(data, lambda people: with_person(people, name, role))
-    where = [] if data == usual else ["--data", str(data)]
+    where = [] if data == DATA else ["--data", str(data)]
     print(f"{name} is {role}; set a PIN with: {shlex.join(['boxman', 'people', 'pin', name, *where])}")
     return 0
 
@@ -103,7 +104,3 @@ def _change(data: Path, change: Change) -> None:
 
 def _add_name(action: argparse.ArgumentParser) -> None:
     action.add_argument("name", metavar="NAME")
-
-
-def _add_data(action: argparse.ArgumentParser, data: Path) -> None:
-    action.add_argument("--data", type=Path, default=data, metavar="DIR", help="the data folder (default: data)")

@@ -15,6 +15,7 @@ from device.recovery import beginning
 from device.statistics_figures import Count, Figures, Hold, days_of, figures, sessions_of
 from device.statistics_history import Statistics, Stretch, UnreadableEvent, statistics
 from provisioning.command_failed import CommandFailed
+from provisioning.data_option import add_data_option
 from provisioning.dice_csv import Cell, write_csv
 from provisioning.journal_commands import journal_reader, tell_of_pruned, write_data
 from provisioning.pay_table import columns
@@ -32,15 +33,9 @@ _LINE = {
 }
 
 
-def add_statistics_command(command: argparse.ArgumentParser, default_data: Path) -> None:
+def add_statistics_command(command: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    command.add_argument(
-        "--data",
-        type=Path,
-        default=default_data,
-        metavar="DIR",
-        help=f"the table's data folder (default: {default_data})",
-    )
+    add_data_option(command)
     period = command.add_mutually_exclusive_group()
     period.add_argument("--day", metavar="DAY", help="only a gaming day, such as 2026-11-29")
     period.add_argument("--session", metavar="N", help="only a session, by its number")

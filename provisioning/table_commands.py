@@ -13,19 +13,20 @@ from device.table_key import KEY_FILE_NAME, TableKeyError, open_table_key, read_
 from device.uplink_protocol import subject
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.data_option import add_data_option
 from provisioning.key_file import reader_access, unreadable
 from provisioning.progress import ProgressBar
 
 
-def add_table_command(table: argparse.ArgumentParser, data: Path) -> None:
-    """Add the actions of `boxman table`; `data` is the default data folder."""
+def add_table_command(table: argparse.ArgumentParser) -> None:
+    """Add the actions of `boxman table`."""
     actions = table.add_subparsers(required=True, metavar="ACTION")
     action = actions.add_parser("key", help="print the unit's public key, for the list of tables at the centre")
-    action.add_argument("--data", type=Path, default=data, metavar="DIR", help="the data folder (default: data)")
+    add_data_option(action)
     action.set_defaults(start=lambda chosen: show_key(chosen.data))
     action = actions.add_parser("adopt", help="a new unit takes over the history of the one it replaces")
     action.add_argument("--config", type=Path, required=True, metavar="FILE", help="the table's configuration (TOML)")
-    action.add_argument("--data", type=Path, default=data, metavar="DIR", help="the data folder (default: data)")
+    add_data_option(action)
     action.add_argument(
         "--key", type=Path, metavar="FILE", help="the key of a central reader, which may read whole histories"
     )

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,11 +11,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from device.console.dice_reports import PAGES as DICE_PAGES
 from device.console.dice_reports import DiceReports, ReportFailed
 from device.console.journal_questions import JournalQuestions
+from device.console.page_files import PAGES, PageFiles
 from device.console.players_page import players_routes
 from device.console.request_body import read_body
 from device.console.requests import (
@@ -50,7 +49,6 @@ from engine_lite import rule_sets
 from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
 
-PAGES = Path(__file__).parent / "pages"
 HEARTBEAT_S = 1.0
 # A page loads only what the terminal itself serves, and is shown in no other page's frame.
 _PAGE_HEADERS = {
@@ -184,7 +182,7 @@ def create_app(
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
         Route("/words.js", words),
-        Mount("/static", _PageFiles(directory=PAGES)),
+        Mount("/static", PageFiles(directory=PAGES)),
         Route("/api/state", state),
         Route("/api/stream", stream),
         Route("/api/rules", rule_list),
@@ -222,15 +220,6 @@ def create_app(
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))],
         exception_handlers=_answers(rules_now),
     )
-
-
-class _PageFiles(StaticFiles):
-    """Files that a browser asks for anew each time, so that an update never mixes old and new ones."""
-
-    def file_response(self, *arguments: Any, **more: Any) -> Response:
-        response = super().file_response(*arguments, **more)
-        response.headers["Cache-Control"] = "no-cache"
-        return response
 
 
 def _language(request: Request) -> str:

@@ -12,9 +12,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
-from device.console.http_interface import PAGES as CONSOLE_PAGES
+from device.console.page_files import PAGES as CONSOLE_PAGES
+from device.console.page_files import PageFiles
 from device.console.request_body import read_body
 from device.console.requests import BadRequest
 from device.console.screen_words import asked_language
@@ -94,8 +94,8 @@ def create_pit_app(board: Board, book: SeenBook, configuration: PitConfiguration
         routes=[
             Route("/", page),
             Route("/words.js", words),
-            Mount("/static", _Files(directory=PAGES)),
-            Mount("/console", _Files(directory=CONSOLE_PAGES)),
+            Mount("/static", PageFiles(directory=PAGES)),
+            Mount("/console", PageFiles(directory=CONSOLE_PAGES)),
             Route("/api/tables", tables),
             Route("/api/stream", stream),
             Route("/api/seen", seen, methods=["POST"]),
@@ -109,15 +109,6 @@ def create_pit_app(board: Board, book: SeenBook, configuration: PitConfiguration
             ClientDisconnect: _client_gone,
         },
     )
-
-
-class _Files(StaticFiles):
-    """Files that a browser asks for anew each time, so that an update never mixes old and new ones."""
-
-    def file_response(self, *arguments: Any, **more: Any) -> Response:
-        response = super().file_response(*arguments, **more)
-        response.headers["Cache-Control"] = "no-cache"
-        return response
 
 
 def _language(request: Request) -> str:

@@ -1,6 +1,7 @@
 """Databases for the archive as a casino would run them, the archive as a process, and tables with histories."""
 
 import contextlib
+import hashlib
 import os
 import random
 import shutil
@@ -188,6 +189,14 @@ class ArchiveDatabase:
         else:
             self.server.run(f"DROP DATABASE {self.name} WITH (FORCE)")
             self.server.run(f"ALTER DATABASE {self.name}_saved RENAME TO {self.name}")
+
+
+def new_database(folder: Path, server: Postgresql | None) -> ArchiveDatabase:
+    """An empty one of a test's own: on the server under a name that follows from the folder, or in a file there."""
+    name = "t" + hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    if server is not None:
+        server.run(f"CREATE DATABASE {name}")
+    return ArchiveDatabase(folder, server, name)
 
 
 def check_whole(database: ArchiveDatabase, history: "History") -> None:

@@ -1,9 +1,14 @@
-"""The order of the test files: those that take longest first, so that no process waits for the other at the end."""
+"""What all test files share: the browser, and an order in which those that take longest come first."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from playwright.sync_api import Browser
 
+from tests.browser_rig import browser
+
+# So that no process waits for another at the end.
 LONG: Final = (
     "test_system.py",
     "test_console_dice_browser.py",
@@ -22,3 +27,10 @@ LONG: Final = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, the others as they were."""
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser for a whole file."""
+    with browser() as started:
+        yield started

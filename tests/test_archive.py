@@ -1,6 +1,5 @@
 """What the archive makes of messages, in SQLite and in PostgreSQL alike: rows, alarms, and how they are resolved."""
 
-import hashlib
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from tests.archive_rig import (
     ArchiveDatabase,
     History,
     Postgresql,
+    new_database,
     postgresql,
 )
 
@@ -46,11 +46,7 @@ def server() -> Iterator[Postgresql]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path, server: Postgresql) -> ArchiveDatabase:
-    name = "t" + hashlib.sha256(str(tmp_path).encode()).hexdigest()[:16]
-    if request.param == "sqlite":
-        return ArchiveDatabase(tmp_path, None, name)
-    server.run(f"CREATE DATABASE {name}")
-    return ArchiveDatabase(tmp_path, server, name)
+    return new_database(tmp_path, server if request.param == "postgresql" else None)
 
 
 class Hand:

@@ -1,6 +1,5 @@
 """What the archive makes of supervisors' corrections: what counts, and that what was wrong stays."""
 
-import hashlib
 import random
 import re
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from provisioning.central import archive_schema as schema
 from provisioning.central.archive_database import held_for_writing
 from provisioning.central.archive_message import LogMessage
 from provisioning.central.archive_writer import Archive, Taken
-from tests.archive_rig import SITE, ArchiveDatabase, History, Postgresql, postgresql
+from tests.archive_rig import SITE, ArchiveDatabase, History, Postgresql, new_database, postgresql
 from tests.supervised_history import adjust, change_limits, correct_roll, game, play_supervised
 
 MIGRATIONS = Path(provisioning.central.__file__).with_name("archive_migrations")
@@ -38,11 +37,7 @@ def server() -> Iterator[Postgresql]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path, server: Postgresql) -> ArchiveDatabase:
-    name = "t" + hashlib.sha256(str(tmp_path).encode()).hexdigest()[:16]
-    if request.param == "sqlite":
-        return ArchiveDatabase(tmp_path, None, name)
-    server.run(f"CREATE DATABASE {name}")
-    return ArchiveDatabase(tmp_path, server, name)
+    return new_database(tmp_path, server if request.param == "postgresql" else None)
 
 
 def taken(archive: Archive, history: History, *payloads: bytes) -> Taken:

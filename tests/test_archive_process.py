@@ -1,7 +1,6 @@
 """The archive as a process between a real NATS server and real databases, while everything breaks around it."""
 
 import asyncio
-import hashlib
 import random
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
@@ -24,6 +23,7 @@ from tests.archive_rig import (
     Log,
     Postgresql,
     log_at,
+    new_database,
     postgresql,
     tables_but_own,
 )
@@ -37,7 +37,7 @@ def server() -> Iterator[Postgresql]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path, server: Postgresql) -> ArchiveDatabase:
-    return made(tmp_path, server if request.param == "postgresql" else None)
+    return new_database(tmp_path, server if request.param == "postgresql" else None)
 
 
 @pytest.fixture
@@ -45,13 +45,6 @@ def central(tmp_path: Path) -> Iterator[CentralServer]:
     with CentralServer(tmp_path / "nats") as running:
         asyncio.run(ensure_stream(running.url))
         yield running
-
-
-def made(folder: Path, server: Postgresql | None) -> ArchiveDatabase:
-    name = "t" + hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    if server is not None:
-        server.run(f"CREATE DATABASE {name}")
-    return ArchiveDatabase(folder, server, name)
 
 
 def send(central: CentralServer, *messages: tuple[History | str, bytes]) -> None:
@@ -129,7 +122,7 @@ def test_the_central_log_may_come_and_go(tmp_path: Path, central: CentralServer,
 
 def test_the_database_may_come_and_go(tmp_path: Path, central: CentralServer) -> None:
     with postgresql() as server:
-        database = made(tmp_path, server)
+        database = new_database(tmp_path, server)
         history = History().play(random.Random(3), 60)
         half = len(history.events) // 2
         with ArchiveProcess(tmp_path, central.url, database) as program:
@@ -270,7 +263,7 @@ def test_a_database_brought_back_from_a_backup_catches_up(
 
 
 def test_a_configuration_that_is_not_sound_is_named(tmp_path: Path, server: Postgresql) -> None:
-    database = made(tmp_path, server)
+    database = new_database(tmp_path, server)
     program = ArchiveProcess(tmp_path, "nats://127.0.0.1:9", database)
     secret = tmp_path / "archive.dsn"
     secret.chmod(0o644)

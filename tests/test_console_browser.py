@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
 from drivers.wiring import DEFAULT_PINS
-from tests.browser_rig import SCREEN, TOUCH_PX, browser, layout_faults, show_state, touch_page
+from tests.browser_rig import SCREEN, TOUCH_PX, layout_faults, show_state, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
 # The page says that nobody answers two seconds after the last answer; the rest is a busy machine's.
@@ -25,13 +25,6 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProce
     """One virtual table for the whole file."""
     with TerminalProcess(tmp_path_factory.mktemp("console") / "data") as process:
         yield process
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 def revive(terminal: TerminalProcess) -> None:

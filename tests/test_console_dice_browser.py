@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
 from device.dice_control.day_report import DAY_BEGINS, gaming_date
-from tests.browser_rig import SCREEN, browser, layout_faults
+from tests.browser_rig import SCREEN, layout_faults
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     IMPATIENT_MS,
@@ -34,13 +34,6 @@ from tests.dice_console_rig import (
 
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 MARKUP = "<b>Bold</b>"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

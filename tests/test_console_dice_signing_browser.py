@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from device.dice_control.day_report import DAY_BEGINS
-from tests.browser_rig import browser, layout_faults, show_state
+from tests.browser_rig import layout_faults, show_state
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     SERIALS,
@@ -30,13 +30,6 @@ from tests.dice_console_rig import (
     type_in,
 )
 from tests.terminal_rig import TerminalProcess
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture
@@ -94,7 +87,7 @@ def test_a_reason_that_leads_to_the_dice_says_that_it_does_not_count_until_they_
     touch(page, "close-dice", "reason-of-opening-count")
     is_open_for(page, why="Count", todo="Sign the count.")
     touch(page, "confirm-count")
-    expect(page.get_by_test_id("pending")).to_be_hidden()
+    expect(page.locator("[data-testid=pending]:visible")).to_have_count(0)
 
 
 def test_who_asked_and_a_note_go_with_the_change_and_with_the_reason(start: Start) -> None:

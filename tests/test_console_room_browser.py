@@ -7,20 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser_rig import SCREEN, browser, layout_faults, show_state
+from tests.browser_rig import SCREEN, layout_faults, show_state
 from tests.dice_console_rig import Start, consoles, lid, question, set_up, touch
 
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 SCREENS = pytest.mark.parametrize("screen", [SCREEN, LARGE], ids=["800x480", "1280x720"])
 TEXT = "No change of dice (offered to shooter) during the series for point 6, and again for 9 (IV.3)."
 PLAYERS = 8
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -13,18 +13,10 @@ from device.dice_control.dice_log import _DECISIONS
 from device.dice_control.dice_rules import INSTRUMENTS, REASONS
 from device.dice_control.dice_state import PLACES
 from drivers.wiring import GROUPS
-from tests.browser_rig import browser
 from tests.dice_console_rig import (
     Start,
     consoles,
 )
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from device.dice_control.report_words import WORDS
 from device.languages.languages import LANGUAGES
 from provisioning.command_line import main
-from tests.browser_rig import browser, touch_page
+from tests.browser_rig import touch_page
 from tests.dice_journal import DiceJournal, local_zone, spanish_day, write_journal
 
 Show = Callable[..., Page]
@@ -19,12 +19,6 @@ MM = 96 / 25.4
 # A4 less the margins of 12 mm on either side, in pixels of 1/96 inch.
 UPRIGHT, ACROSS = int((210 - 24) * MM), int((297 - 24) * MM)
 SIGN_HEIGHT_MIN = 8 * MM
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

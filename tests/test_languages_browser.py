@@ -8,20 +8,13 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser_rig import browser, layout_faults, touch_page
+from tests.browser_rig import layout_faults, touch_page
 from tests.console_tour import dice_tour, game_tour
 from tests.dice_console_rig import touch
 from tests.terminal_rig import TerminalProcess
 
 # Words that no page in another language has left over.
 ENGLISH = r"\b(the|and|is|are|not|roll|bets?|shooter|reserve|touch|close|set|count)\b"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 def table_in(folder: Path, language: str | None, rules: str) -> TerminalProcess:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from device.languages.languages import LANGUAGES
-from tests.browser_rig import EXPECT_MS, browser, touch_page
+from tests.browser_rig import EXPECT_MS, touch_page
 from tests.terminal_rig import TerminalProcess
 
 LANDSCAPE: ViewportSize = {"width": 1920, "height": 1080}
@@ -48,13 +48,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]
     file.write_text(f'[players_display]\nenabled = true\nhouse_text = "{HOUSE_TEXT}"\n', encoding="utf-8")
     with TerminalProcess(folder / "data", configuration=file) as process:
         yield process
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from device.languages.languages import LANGUAGES
-from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, browser, touch_page
+from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, touch_page
 from tests.dice_journal import write_journal
 from tests.played_journal import PlayedJournal, played_days
 from tests.terminal_rig import TerminalProcess
@@ -46,13 +46,6 @@ def table(game: PlayedJournal, tmp_path_factory: pytest.TempPathFactory) -> Iter
     write_journal(folder, game.events)
     with TerminalProcess(folder) as process:
         yield process
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Request, ViewportSize, expect
 
 from device.people_file import Listed, changing, hashed
 from provisioning.settle import settle
-from tests.browser_rig import SCREEN, browser, layout_faults, touch_page
+from tests.browser_rig import SCREEN, layout_faults, touch_page
 from tests.terminal_rig import TerminalProcess, lines_in
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -32,12 +32,6 @@ ANSWERED_LATE = """async () => {
   keepWord(before);
   return told;
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

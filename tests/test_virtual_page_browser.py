@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import SCREEN, browser, touch_page
+from tests.browser_rig import SCREEN, touch_page
 from tests.terminal_rig import TerminalProcess
 
 TOUCH_PX = 48
@@ -29,13 +29,6 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProce
     configuration.write_text("[wiring]\n" + "".join(f'{name} = "{pin}"\n' for name, pin in _PINS.items()))
     with TerminalProcess(folder / "data", configuration=configuration) as process:
         yield process
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole file."""
-    with browser() as started:
-        yield started
 
 
 def explain_openings(terminal: TerminalProcess) -> None:

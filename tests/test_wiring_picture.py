@@ -3,7 +3,6 @@
 import io
 import re
 import subprocess
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -18,7 +17,7 @@ from provisioning.command_line import main
 from provisioning.configuration import read_configuration
 from provisioning.wiring_picture import Heading, notes, wiring_svg
 from provisioning.wiring_plan import Terminal, connectors
-from tests.browser_rig import browser, touch_page
+from tests.browser_rig import touch_page
 from tests.terminal_rig import BOXMAN
 from tests.test_configuration import LONG_TABLE
 
@@ -55,12 +54,6 @@ TABLES = {
     "full": (_full(), {"puck_4": "hall_switch_5v", "lid": "hall_switch_5v", "lamp_box_4": "lamp_5v_driver"}),
 }
 each_table = pytest.mark.parametrize("table", TABLES)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from device.clock import Clock
 from device.data_folder import DataFolder
-from device.delivery_record import DeliveryRecord, alert_if_journal_is_shorter
+from device.delivery_record import DELIVERY_FILE, DeliveryRecord, alert_if_journal_is_shorter
 from device.disk_space import DiskSpace
 from device.journal import Journal, JournalFull, JournalReader
 from device.pruner import Pruner
@@ -26,7 +26,6 @@ from device.uplink import CentralSystem, Uplink, UplinkStatus
 from device.uplink_overall import overall
 from drivers.table_inputs import TableInputs
 
-DELIVERY_FILE = "delivery.db"
 SNAPSHOT_FILE = "snapshot"
 
 

@@ -14,6 +14,9 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+DELIVERY_FILE = "delivery.db"
+"""In the data folder."""
+
 
 @dataclass(frozen=True)
 class Delivered:

@@ -1,19 +1,23 @@
 """`boxman journal`: verify a table's journal, take a checkpoint away, show events, and export events or scenarios."""
 
+import argparse
 import asyncio
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from device.assembly import DELIVERY_FILE
 from device.central_comparison import ComparisonResult, compare_with_central
-from device.central_history import CentralUnreadable
+from device.central_history import CentralHistory, CentralUnreadable, nats_history
 from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Checkpoint, parse_checkpoint
 from device.data_folder import JOURNAL_FILE_NAME
+from device.delivery_record import DELIVERY_FILE
 from device.event import canonical
+from device.https_history import https_history
+from device.https_log import HttpsSystem
 from device.journal import JournalDamaged, JournalError, JournalReader
 from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
 from device.nats_connection import NatsAccess, check_servers
@@ -24,8 +28,10 @@ from device.uplink_protocol import subject
 from engine_lite import rule_sets
 from engine_lite.json_text import json_text
 from provisioning.central.pit_journal import is_pit_journal, verify_pit_journal
+from provisioning.central_server import STREAM
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.data_option import add_data_option
 from provisioning.journal_text import event_lines
 from provisioning.json_file import JsonFileError, read_json_file
 from provisioning.key_file import reader_access, unreadable
@@ -33,6 +39,49 @@ from provisioning.progress import ProgressBar
 from provisioning.standard_streams import write_utf8
 
 ONLY_CENTRALLY = "a change there, with all hashes computed anew, shows only in the central log"
+
+
+def add_journal_command(journal: argparse.ArgumentParser) -> None:
+    """Say what `journal` takes."""
+    actions = journal.add_subparsers(required=True, metavar="ACTION")
+    action = actions.add_parser("verify", help="check every event, the hash chain and the table's signatures")
+    add_data_option(action)
+    action.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="a checkpoint taken away earlier: nothing before it was cut off"
+    )
+    action.add_argument(
+        "--central",
+        metavar="URL",
+        help="compare with the central log; a table's configuration file in place of nats://... keeps its password "
+        "off the command line",
+    )
+    action.add_argument("--stream", default=STREAM, metavar="NAME", help="the central log's stream (default: CRAPS)")
+    action.add_argument("--key", type=Path, metavar="FILE", help="a central reader's key, where servers ask for one")
+    action.set_defaults(
+        start=lambda chosen: verify_journal(chosen.data, chosen.checkpoint, chosen.central, chosen.stream, chosen.key)
+    )
+    action = actions.add_parser("checkpoint", help="write the last checkpoint, to be kept away from the table")
+    add_data_option(action)
+    action.set_defaults(start=lambda chosen: export_checkpoint(chosen.data))
+    action = actions.add_parser("show", help="the latest events, a line each")
+    add_data_option(action)
+    action.add_argument("--last", type=_count, default=40, metavar="N", help="how many of them (default: 40)")
+    action.set_defaults(start=lambda chosen: show_events(chosen.data, chosen.last))
+    action = actions.add_parser("export", help="write the events as JSON lines, or a session as a scenario file")
+    add_data_option(action)
+    action.add_argument("--scenario", action="store_true", help="write a session as a scenario file")
+    action.add_argument("--session", type=int, metavar="N", help="which session of the journal (default: the latest)")
+    action.set_defaults(
+        start=lambda chosen: (
+            export_scenario(chosen.data, chosen.session) if chosen.scenario else export_events(chosen.data)
+        )
+    )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError("must be a whole number, 1 or more")
+    return int(text)
 
 
 def verify_journal(
@@ -44,11 +93,11 @@ def verify_journal(
     earlier, and the central log, at a URL or where a table's configuration says.
     """
     checkpoint = _read_checkpoint(checkpoint_file) if checkpoint_file is not None else None
-    access = _access(central, key_file) if central is not None else None
+    source = _source(central, stream, data, key_file) if central is not None else None
     compared: ComparisonResult | None = None
     with journal_reader(data) as reader:
         is_tables = any((data / name).exists() for name in (KEY_FILE_NAME, DELIVERY_FILE))
-        if checkpoint is None and access is None and not is_tables and is_pit_journal(reader):
+        if checkpoint is None and source is None and not is_tables and is_pit_journal(reader):
             return _verify_pits(reader)
         # Before the events are read: the journal always has one before it is delivered.
         delivered = _delivered(data / DELIVERY_FILE)
@@ -56,9 +105,9 @@ def verify_journal(
         result = verify(reader, progress, checkpoint)
         progress.close()
         complaint = _complaint(data, result, max(delivered.values(), default=0))
-        if complaint is None and access is not None:
-            compared = _compare(reader, result, access, stream, key_file)
-            complaint = _complaint_of_central(data, compared, delivered.get(NatsSystem.name, 0))
+        if complaint is None and source is not None:
+            compared = _compare(reader, result, source, key_file)
+            complaint = _complaint_of_central(data, compared, delivered.get(source.target, 0))
     vouched_seq = max(checkpoint.seq if checkpoint else 0, compared.alike_seq if compared else 0)
     if complaint is None and result.key_changed_seq > vouched_seq:
         complaint = (
@@ -154,14 +203,14 @@ def _good_news(
 
 
 def _compare(
-    reader: JournalReader, result: VerificationResult, access: NatsAccess, stream: str, key_file: Path | None
+    reader: JournalReader, result: VerificationResult, source: "_Source", key_file: Path | None
 ) -> ComparisonResult:
     """The journal, once it is known to be good by itself, against the central log. Raises CommandFailed."""
     if result.table is None or result.site is None:
         raise CommandFailed("the journal does not say yet which table it is of, so the central log cannot be asked")
     progress = ProgressBar("comparing")
     try:
-        return asyncio.run(compare_with_central(reader, access, stream, subject(result.site, result.table), progress))
+        return asyncio.run(compare_with_central(reader, source.history(result.site, result.table), progress))
     except CentralUnreadable as error:
         raise CommandFailed(f"--central: {unreadable(error, key_file)}") from error
     except ValueError as error:
@@ -170,21 +219,40 @@ def _compare(
         progress.close()
 
 
-def _access(central: str, key_file: Path | None) -> NatsAccess:
-    """The central servers: a URL, or those that a table's configuration names. Raises CommandFailed."""
+@dataclass(frozen=True)
+class _Source:
+    """A central system: its name in the delivery record, and the log that it has of a site's table."""
+
+    target: str
+    history: Callable[[str, str], CentralHistory]
+
+
+def _source(central: str, stream: str, data: Path, key_file: Path | None) -> _Source:
+    """The central system: a URL of NATS, or what a table's configuration names, NATS first. Raises CommandFailed."""
     try:
         if "://" in central:
-            return reader_access(check_servers([central]), None, key_file)
+            return _on_nats(reader_access(check_servers([central]), None, key_file), stream)
         configuration = read_configuration(Path(central))
     except ConfigurationError as error:
         raise CommandFailed(str(error)) from error
     except ValueError:
         raise CommandFailed("--central: is no URL like nats://central.example:4222") from None
-    if configuration.servers is None:
-        raise CommandFailed(
-            f"--central: {central} names no uplink.servers; only a central log on NATS can be compared with"
-        )
-    return reader_access(list(configuration.servers), configuration.ca, key_file)
+    if configuration.servers is not None:
+        return _on_nats(reader_access(list(configuration.servers), configuration.ca, key_file), stream)
+    address, ca = configuration.https, configuration.ca
+    if address is None:
+        raise CommandFailed(f"--central: {central} names neither uplink.servers nor uplink.https")
+    try:
+        key = read_table_key(data / KEY_FILE_NAME)
+    except TableKeyError as error:
+        raise CommandFailed(str(error)) from error
+    if key is None:
+        raise CommandFailed(f"--central: {data} holds no {KEY_FILE_NAME}, which alone may read over HTTPS")
+    return _Source(HttpsSystem.name, lambda site, table: https_history(address, site, table, key, ca))
+
+
+def _on_nats(access: NatsAccess, stream: str) -> _Source:
+    return _Source(NatsSystem.name, lambda site, table: nats_history(access, stream, subject(site, table)))
 
 
 def _delivered(path: Path) -> dict[str, int]:

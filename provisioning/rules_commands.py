@@ -1,5 +1,6 @@
 """`boxman rules`: what a rule set is worth to the house, whether its file is sound, its pay table and its limits."""
 
+import argparse
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,45 @@ ADVANTAGE = "PLAYER HAS THE ADVANTAGE"
 
 class _BadInput(ValueError):
     """What was typed cannot be used: one line that says what is wrong and what would be right."""
+
+
+def add_rules_command(rules: argparse.ArgumentParser) -> None:
+    """Say what `rules` takes."""
+    actions = rules.add_subparsers(required=True, metavar="ACTION")
+
+    action = actions.add_parser("edge", help="the exact house edge of every bet")
+    _add_rule_set(action)
+    action.add_argument("--json", action="store_true", help="write a JSON list of fractions")
+    action.set_defaults(start=lambda chosen: show_edges(chosen.rules, chosen.option, chosen.json))
+
+    action = actions.add_parser("check", help="say whether a rule file is sound, and what is wrong with it")
+    action.add_argument("rules", metavar="FILE")
+    action.set_defaults(start=lambda chosen: check_file(chosen.rules))
+
+    action = actions.add_parser("show", help="a pay table to hang on the wall")
+    _add_rule_set(action)
+    action.add_argument("--html", action="store_true", help="write a page to print, on A4 or A3")
+    action.set_defaults(start=lambda chosen: show_pay_table(chosen.rules, chosen.option, chosen.html))
+
+    action = actions.add_parser("limits", help="the least and the most that a table takes on each bet")
+    _add_rule_set(action)
+    action.add_argument("--min", required=True, metavar="N", help="the table's minimum, in chip units")
+    action.add_argument("--max", required=True, metavar="N", help="the table's maximum, in chip units")
+    action.add_argument("--unit", default="1", metavar="N", help="what amounts are multiples of (default: 1)")
+    action.set_defaults(
+        start=lambda chosen: show_limits(chosen.rules, chosen.option, chosen.min, chosen.max, chosen.unit)
+    )
+
+
+def _add_rule_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="NAME_OR_FILE", help="a rule set that comes with boxman, or a file of one")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="choose an option of the rule set, such as vig=up_front; may be repeated",
+    )
 
 
 def show_edges(name_or_file: str, options: Sequence[str], as_json: bool) -> int:

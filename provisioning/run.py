@@ -4,6 +4,7 @@ Where no hardware is configured the table is a virtual one: its pins are mocked 
 process. Where such a table has no uplink configured, it gets a central server of its own, on loopback.
 """
 
+import argparse
 import asyncio
 import logging
 import subprocess
@@ -26,6 +27,7 @@ from drivers.virtual_node import NODE, node_command
 from provisioning.central_server import CentralServer, CentralServerError, ensure_stream
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
+from provisioning.data_option import add_data_option
 from provisioning.progress import ProgressBar
 from provisioning.standard_streams import give_up_output
 
@@ -36,6 +38,20 @@ LOOK_AFTER_S = 1.0
 WORDS_BYTES_MAX = 4096
 CENTRAL_FOLDER = "central"
 VIRTUAL_FOLDER = "virtual"
+
+
+def add_run_command(parser: argparse.ArgumentParser) -> None:
+    """Say what `run` takes."""
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the table's configuration (TOML)")
+    add_data_option(parser)
+    parser.add_argument("--port", type=_port, metavar="N", help="the console's port (default: 8080)")
+    parser.set_defaults(start=lambda chosen: run(chosen.config, chosen.data, chosen.port))
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError("must be a port from 1 to 65535")
+    return int(text)
 
 
 def run(configuration_path: Path | None, data: Path, port: int | None) -> int:

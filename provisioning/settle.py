@@ -1,5 +1,6 @@
 """`boxman settle`: scenario files through the settlement core, the very one that runs on the table."""
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,15 @@ from provisioning.rule_source import read_rules
 from provisioning.standard_streams import complain, write_utf8
 
 HELD, FAILED, NOT_PLAYED = 0, 1, 2
+
+
+def add_settle_command(parser: argparse.ArgumentParser) -> None:
+    """Say what `settle` takes."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--rules", metavar="NAME_OR_FILE", help="a rule set, or a file of one, in place of the files' own"
+    )
+    parser.set_defaults(start=lambda chosen: settle(chosen.files, chosen.rules))
 
 
 def settle(files: Sequence[Path], rules: str | None) -> int:

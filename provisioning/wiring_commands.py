@@ -1,5 +1,6 @@
 """`boxman wiring`: how a configured table is wired, as a picture to print or as a list of what to buy."""
 
+import argparse
 import hashlib
 import sys
 from pathlib import Path
@@ -13,6 +14,21 @@ from provisioning.wiring_plan import bill_of_materials
 
 # So much of the file's SHA-256 tells one configuration from another.
 HASH_CHARACTERS = 12
+
+
+def add_wiring_command(parser: argparse.ArgumentParser) -> None:
+    """Say what `wiring` takes."""
+    parser.add_argument(
+        "config", nargs="?", type=Path, metavar="CONFIG", help="the table's configuration (default: the default wiring)"
+    )
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument(
+        "-o", "--output", metavar="FILE", help="write the picture (SVG, A4 or A3); - is standard output"
+    )
+    wanted.add_argument("--parts", action="store_true", help="print the bill of materials")
+    parser.set_defaults(
+        start=lambda chosen: show_parts(chosen.config) if chosen.parts else show_wiring(chosen.config, chosen.output)
+    )
 
 
 def show_wiring(configuration_path: Path | None, output: str) -> int:

@@ -169,8 +169,7 @@ class Central:
     def write(self) -> None:
         """The list, and what `boxman central config` makes of it."""
         parts = [f'ca = "{self.authority.ca}"', f'admin = "{self.key("admin").public}"']
-        hubs = [f"hub-{number}" for number in range(1, self.hub_servers + 1)]
-        parts += ["[[servers]]\n" + self._server(name) for name in hubs]
+        parts += ["[[servers]]\n" + self._server(name) for name in self._hubs]
         sites = sorted({site for site, _ in self.tables} | set(self.leaf_sites))
         for site in sites:
             parts.append(f'[[sites]]\nname = "{site}"')
@@ -179,9 +178,14 @@ class Central:
         for site, table in self.tables:
             key = self.key(f"{site}.{table}").public
             parts.append(f'[[tables]]\nsite = "{site}"\nname = "{table}"\nkey = "{key}"')
-        parts.append(f'[[readers]]\nname = "archive"\nkey = "{self.key("archive").public}"')
+        for name in ("archive", "pit"):
+            parts.append(f'[[readers]]\nname = "{name}"\nkey = "{self.key(name).public}"')
         self.list_file.write_text("\n".join(parts) + "\n", encoding="utf-8")
         write_files(self.folder / "files", server_files(self.listed, self.folder / "files"))
+
+    @property
+    def _hubs(self) -> list[str]:
+        return [f"hub-{number}" for number in range(1, self.hub_servers + 1)]
 
     def _server(self, name: str) -> str:
         if name not in self._ports:
@@ -218,7 +222,7 @@ class Central:
         """Where the tables of a site go, or readers of the hub with a name that is no leaf site's."""
         if site in self.leaf_sites:
             return [f"tls://127.0.0.1:{self.servers[site].port}"]
-        return [f"tls://127.0.0.1:{self.servers[server.name].port}" for server in self.listed.hub]
+        return [f"tls://127.0.0.1:{self.servers[name].port}" for name in self._hubs]
 
     def access(self, owner: str, site: str = SITE) -> NatsAccess:
         """For `site.table`, the reader or the admin."""

@@ -1,5 +1,6 @@
 """What all test files share: the browser, and an order in which those that take longest come first."""
 
+import os
 from collections.abc import Iterator
 from typing import Final
 
@@ -7,6 +8,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser_rig import browser
+
+# Each of the hundreds of commands that the tests start reads compiled code, as an installed one does.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # So that no process waits for another at the end.
 LONG: Final = (

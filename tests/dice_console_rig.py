@@ -90,6 +90,9 @@ def slots(table: TerminalProcess, number: int) -> None:
     """So many dice lie in the reserve, as the slots feel them."""
     for slot in range(1, 7):
         table.hand(slot=slot, occupied=slot <= number)
+    # The lid is shut after the dice lie in it, not at once with them.
+    occupied = list(range(1, number + 1))
+    table.wait_for_state(lambda state: state["reserve"]["slots"] == occupied, f"{number} dice lie in the slots")
 
 
 def touch(page: Page, *names: str) -> None:

@@ -128,13 +128,18 @@ class TerminalProcess:
         return state
 
     def wait_for_state(self, condition: Callable[[dict[str, Any]], Any], what: str) -> dict[str, Any]:
-        """The first state for which `condition` holds."""
+        """The first state for which `condition` holds. What fails says which alerts stand."""
+        state: dict[str, Any] = {}
 
-        def look() -> dict[str, Any] | None:
+        def look() -> bool:
+            nonlocal state
             state = self.state()
-            return state if condition(state) else None
+            return bool(condition(state))
 
-        state: dict[str, Any] = wait_for(look, what)
+        try:
+            wait_for(look, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; alerts: {[alert['text'] for alert in state['alerts']]}") from error
         return state
 
     def fresh_id(self) -> str:

@@ -6,7 +6,7 @@ BIN := .venv/bin
 # The debian packages that the tests drive, look at pages with, or keep an archive in.
 DEBIAN_PACKAGES := chromium fonts-dejavu-core fonts-wqy-microhei openssl postgresql
 
-.PHONY: setup run test test-long test-vm sim bench screenshots lock clean debian-packages
+.PHONY: setup run test test-long test-vm sim bench screenshots package lock clean debian-packages
 
 setup: .venv/installed
 
@@ -44,11 +44,18 @@ FIRST ?= 1
 sim: setup
 	$(BIN)/python -m tests.simulator $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
 
+# A slow card's flush is made by strace.
+bench: DEBIAN_PACKAGES += strace
 bench: setup debian-packages
 	$(BIN)/python -m tests.bench
 
 screenshots: setup debian-packages
 	$(BIN)/python -m tests.screenshots
+
+# Debian packages for amd64 and arm64 in dist/, the same bytes whenever they are made. RELEASE_KEY=U... is the public key
+# whose signature updates will need; without one, units are updated with packages.
+package: setup
+	$(BIN)/python -m provisioning.release.package_program $(if $(RELEASE_KEY),--key $(RELEASE_KEY))
 
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --extra test --extra bench --no-emit-index-url --no-header pyproject.toml -o requirements.lock

@@ -11,6 +11,8 @@ from tests.bench.pruning_speed import pruning_speed
 from tests.bench.settlement_speed import settlement_speed
 from tests.bench.table_speed import table_speed
 from tests.bench.terminal_speed import terminal_speed
+from tests.bench.touch_to_paint import touch_to_paint
+from tests.bench.twelve_hours import twelve_hours
 
 
 def main() -> None:
@@ -20,6 +22,8 @@ def main() -> None:
         settlement_speed,
         table_speed,
         terminal_speed,
+        touch_to_paint,
+        twelve_hours,
         hardware_speed,
         journal_speed,
         pruning_speed,

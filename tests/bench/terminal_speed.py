@@ -23,7 +23,7 @@ def terminal_speed() -> list[tuple[str, str]]:
         with terminal:
             start_s = time.perf_counter() - started
             terminal.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
-            memory_kib = _resident_kib(terminal.pid)
+            memory_kib = resident_kib(terminal.pid)
             told_ms = sorted(_roll_to_told_ms(terminal))
             terminal.terminate()
             started = time.perf_counter()
@@ -71,6 +71,7 @@ def _roll_to_told_ms(terminal: TerminalProcess) -> list[float]:
     return told_ms
 
 
-def _resident_kib(pid: int) -> int:
+def resident_kib(pid: int) -> int:
+    """So much memory has this process now."""
     status = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))

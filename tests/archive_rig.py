@@ -462,6 +462,14 @@ class Log:
     def __init__(self, jetstream: JetStreamContext) -> None:
         self._jetstream = jetstream
 
+    async def consumers(self) -> list[str]:
+        """The names of all consumers on the stream."""
+        return [info.name for info in await self._jetstream.consumers_info(STREAM)]
+
+    async def delete_consumer(self, name: str) -> bool:
+        """End a consumer."""
+        return await self._jetstream.delete_consumer(STREAM, name)
+
     async def send(self, subject_of: History | str, *payloads: bytes) -> int:
         """Publish messages; the stream's number of the last."""
         sequence = 0

@@ -156,6 +156,8 @@ class Central:
     hub_servers: int = 1
     leaf_sites: Sequence[str] = ()
     tables: Sequence[tuple[str, str]] = ((SITE, TABLE),)
+    # Of these, those that deliver over HTTPS to the one receiver.
+    forwarded: Sequence[tuple[str, str]] = ()
     names: str = "IP:127.0.0.1"
     days: int = 30
     servers: dict[str, ServerProcess] = field(default_factory=dict)
@@ -178,6 +180,10 @@ class Central:
         for site, table in self.tables:
             key = self.key(f"{site}.{table}").public
             parts.append(f'[[tables]]\nsite = "{site}"\nname = "{table}"\nkey = "{key}"')
+            if (site, table) in self.forwarded:
+                parts.append('receiver = "https-1"')
+        if self.forwarded:
+            parts.append(f'[[receivers]]\nname = "https-1"\nkey = "{self.key("https-1").public}"')
         for name in ("archive", "pit"):
             parts.append(f'[[readers]]\nname = "{name}"\nkey = "{self.key(name).public}"')
         self.list_file.write_text("\n".join(parts) + "\n", encoding="utf-8")

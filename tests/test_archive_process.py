@@ -105,6 +105,22 @@ def test_killed_again_and_again_it_has_every_event_once(
     assert database.rows(schema.alarms) == []
 
 
+def test_a_consumer_that_is_gone_is_made_anew(tmp_path: Path, central: CentralServer) -> None:
+    database, history = new_database(tmp_path, None), History().play(random.Random(4), 60)
+    half = len(history.events) // 2
+
+    async def lose(log: Log) -> None:
+        [consumer] = await log.consumers()
+        assert await log.delete_consumer(consumer)
+
+    with ArchiveProcess(tmp_path, central.url, database) as program:
+        send(central, (history, history.payload(1, half)))
+        program.wait_for(lambda: database.ends().get(history.table) == half, "the first half")
+        asyncio.run(_with_log(central.url, lose))
+        send(central, (history, history.payload(half + 1, len(history.events))))
+        program.wait_for(has_all(database, history), "every event")
+
+
 def test_the_central_log_may_come_and_go(tmp_path: Path, central: CentralServer, database: ArchiveDatabase) -> None:
     history = History().play(random.Random(2), 60)
     with ArchiveProcess(tmp_path, central.url, database) as program:

@@ -10,6 +10,7 @@ import pytest
 from nats.js.api import AckPolicy, ConsumerConfig
 
 import device.nats_connection
+from device.central_reader import consume_anew, lasting_name
 from device.nats_connection import NatsAccess, connected
 from device.nats_log import NatsSystem
 from device.uplink_protocol import subject
@@ -166,15 +167,37 @@ def test_a_reader_cannot_publish_or_change_the_stream(central: Central) -> None:
     asyncio.run(scenario())
 
 
-def test_a_reader_keeps_its_place_with_a_durable_consumer(central: Central) -> None:
+def test_a_reader_keeps_its_place_with_the_consumer_of_its_own_name(central: Central) -> None:
+    name = lasting_name(central.key("archive").public)
+
     async def scenario() -> None:
         async with connected(central.access("archive"), "test") as client:
             jetstream = client.jetstream()
-            config = ConsumerConfig(ack_policy=AckPolicy.EXPLICIT)
-            messages = await jetstream.pull_subscribe(OWN_SUBJECT, durable="keeps", stream=STREAM, config=config)
+            config = ConsumerConfig(
+                name=name, durable_name=name, filter_subject=OWN_SUBJECT, ack_policy=AckPolicy.EXPLICIT
+            )
+            messages = await consume_anew(jetstream, STREAM, config)
             [message] = await messages.fetch(1, timeout=5)
             await message.ack_sync()
-            assert (await jetstream.consumer_info(STREAM, "keeps")).ack_floor.consumer_seq == 1
+            assert (await jetstream.consumer_info(STREAM, name)).ack_floor.consumer_seq == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_reader_makes_no_consumers_without_end_and_does_not_come_at_anothers(central: Central) -> None:
+    api, archives = "$JS.API.CONSUMER", lasting_name(central.key("archive").public)
+    reader = central.access("pit")
+    foreign = [
+        *(f"{api}.CREATE.{STREAM}.{name}{rest}" for name in ("one-more", archives) for rest in ("", f".{OWN_SUBJECT}")),
+        f"{api}.CREATE.{STREAM}",
+        f"{api}.DURABLE.CREATE.{STREAM}.{archives}",
+        *(f"{api}.{what}.{STREAM}.{archives}" for what in ("INFO", "DELETE", "MSG.NEXT", "PAUSE", "RESET")),
+        f"$JS.ACK.{STREAM}.{archives}.1.1.1.1.0",
+    ]
+
+    async def scenario() -> None:
+        said = await violations(reader, *((name, f"{reader.inbox}.x") for name in foreign))
+        assert all("permissions violation for publish" in words for words in said)
 
     asyncio.run(scenario())
 

@@ -10,7 +10,8 @@ by message, in slices between those of the others. The same way is gone before a
 
 What was read is known by the database, in the same transaction as the events; the consumer is a bell. Where the two
 differ (killed before the acknowledgement, a database brought back from a backup, a consumer that is gone), a new
-consumer begins behind the database's position. Where the stream does not hold at that position what it held (a log
+consumer begins behind the database's position: under the reader's own name where it has a key, since a server lets it
+make no other. Where the stream does not hold at that position what it held (a log
 brought back from a backup), it is read again, from the beginning if need be: what is here is passed over.
 """
 
@@ -21,17 +22,19 @@ import random
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, TypeVar
 
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DeliverPolicy, RawStreamMsg
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RawStreamMsg
 from nats.js.errors import NotFoundError
 from sqlalchemy import Engine
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from device.central_reader import consume_anew, lasting_name
 from device.nats_connection import REQUEST_TIMEOUT_S, NatsAccess, connected
 from device.uplink_protocol import Backoff, DeliveryError, subject
 from provisioning.central.archive_check import KnownKeys
@@ -82,7 +85,8 @@ async def _read_for_ever(thread: "_DatabaseThread", archive: Archive, access: Na
         began = time.monotonic()
         try:
             async with connected(access, "boxman archive") as client:
-                await _Reading(thread, archive, client, stream).go_on()
+                own = lasting_name(access.key.public) if access.key is not None else None
+                await _Reading(thread, archive, client, stream, own).go_on()
         except DeliveryError as error:
             log.warning("%s", visible(f"the central log is away: {error}"))
         await asyncio.sleep(backoff.delay_s(time.monotonic() - began))
@@ -118,28 +122,27 @@ class _DatabaseThread:
 class _Reading:
     """One connection to the central log."""
 
-    def __init__(self, thread: _DatabaseThread, archive: Archive, client: Client, stream: str) -> None:
+    def __init__(
+        self, thread: _DatabaseThread, archive: Archive, client: Client, stream: str, own_consumer: str | None
+    ) -> None:
+        """`own_consumer` is the one name that a server lets the archive's consumer have; None: any."""
         self._thread = thread
         self._archive = archive
         self._client = client
         self._jetstream: JetStreamContext = client.jetstream(timeout=REQUEST_TIMEOUT_S)
         self._stream = stream
+        self._own_consumer = own_consumer
         # Tables that are read again, and the number in the stream from which on.
         self._cursors: dict[Names, int] = {}
 
     async def go_on(self) -> NoReturn:
         """Read until the connection breaks. Raises DeliveryError, and what `connected` makes one of."""
         await self._check_position()
-        consumer = await self._consumer()
+        messages = await self._messages()
         log.info("reading the central log behind message %d", self._archive.position)
-        messages = await self._jetstream.pull_subscribe_bind(consumer=consumer, stream=self._stream)
         look_at = 0.0
         while True:
-            try:
-                wait_s = FETCH_WAIT_AMID_S if self._cursors else FETCH_WAIT_S
-                batch = await messages.fetch(BATCH_MESSAGES, timeout=wait_s)
-            except TimeoutError:  # the client's own is one
-                batch = []
+            batch = await _next_messages(messages, FETCH_WAIT_AMID_S if self._cursors else FETCH_WAIT_S)
             if batch:
                 told = [_told(message) for message in batch]
                 taken = await self._do(lambda told=told: self._archive.take_next(told))  # type: ignore[misc]
@@ -188,16 +191,12 @@ class _Reading:
         except NotFoundError:
             return None
 
-    async def _consumer(self) -> str:
-        """The consumer of the last time where it stands at the archive's position, otherwise a new one."""
+    async def _messages(self) -> JetStreamContext.PullSubscription:
+        """From the consumer of the last time where it stands at the archive's position, otherwise from a new one."""
         archive = self._archive
-        try:
-            info = await self._jetstream.consumer_info(self._stream, archive.consumer)
-            if _stands_at(info, archive.position):
-                return archive.consumer
-        except NotFoundError:
-            pass
-        name = new_consumer_name()
+        if self._own_consumer in (None, archive.consumer) and await self._stands_at_position(archive.consumer):
+            return await self._jetstream.pull_subscribe_bind(consumer=archive.consumer, stream=self._stream)
+        name = self._own_consumer or new_consumer_name()
         await self._do(lambda: archive.rename_consumer(name))
         config = ConsumerConfig(
             name=name,
@@ -210,8 +209,15 @@ class _Reading:
             opt_start_seq=archive.position + 1,
             inactive_threshold=CONSUMER_KEPT_S,
         )
-        await self._jetstream.add_consumer(self._stream, config)
-        return name
+        return await consume_anew(self._jetstream, self._stream, config)
+
+    async def _stands_at_position(self, consumer: str) -> bool:
+        try:
+            info = await self._jetstream.consumer_info(self._stream, consumer)
+        except NotFoundError:
+            return False
+        delivered = info.delivered.stream_seq if info.delivered is not None else 0
+        return delivered == self._archive.position and info.num_ack_pending == 0
 
     # Single tables
 
@@ -263,9 +269,17 @@ class _Reading:
         del self._cursors[names]
 
 
-def _stands_at(info: ConsumerInfo, position: int) -> bool:
-    delivered = info.delivered.stream_seq if info.delivered is not None else 0
-    return delivered == position and info.num_ack_pending == 0
+async def _next_messages(messages: JetStreamContext.PullSubscription, wait_s: float) -> list[Msg]:
+    """The next messages; none when there is none for so long. Of those that are there already, many at once.
+
+    The client waits the whole time for as many as it is asked for, once it has the first of them.
+    """
+    batch: list[Msg] = []
+    with suppress(TimeoutError):  # the client's own is one
+        batch = await messages.fetch(1, timeout=wait_s)
+        if batch and (more := min(batch[0].metadata.num_pending, BATCH_MESSAGES - 1)):
+            batch += await messages.fetch(more, timeout=wait_s)
+    return batch
 
 
 def _told(message: Any) -> LogMessage:

@@ -4,8 +4,12 @@
 which it has the answer sent: a table that asks for its own last message, with another table's subject for the answer,
 would have the server write into the other's history (seen with 2.15.1). In an account of its own a table reaches the
 stream through two imported services only, its own subject and its own last message; an answer never leaves the account.
-A reader's account imports what reading takes and no table's subject. The stream lies in the account CENTRAL, in which
+A reader's account imports what reading takes, for consumers of its own names alone (`device.central_reader`), and no
+table's subject. The stream lies in the account CENTRAL, in which
 only the admin, who sets it up, and the hub's lines to leaf nodes are.
+
+**A receiver** (`receiver`) has an account in which it may write what it takes over HTTPS, for the tables that the list
+gives it, and no more than each of them might itself.
 
 **Three servers** make a cluster that keeps every message three times; the stream's `replicas` say so
 (`stream_setup`). Any one of them may be down.
@@ -43,6 +47,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from device.central_reader import lasting_name, passing_name
 from device.data_folder import sync_folder
 from device.nats_connection import inbox_of
 from device.table_key import KEY_BYTES, new_seed, public_key_of
@@ -66,16 +71,20 @@ _READER_SERVICES: Final = (
     # Without this one the server takes the account for one that has no JetStream, and refuses the others (2.15.1).
     "$JS.API.INFO",
     f"$JS.API.STREAM.INFO.{STREAM}",
-    f"$JS.API.CONSUMER.CREATE.{STREAM}.>",
-    f"$JS.API.CONSUMER.INFO.{STREAM}.*",
     f"$JS.API.DIRECT.GET.{STREAM}",
     f"$JS.API.DIRECT.GET.{STREAM}.>",
-    f"$JS.ACK.{STREAM}.>",
+)
+# What is to be had of every consumer; each reader imports and may ask it for those of its own names alone.
+_CONSUMER_SERVICES: Final = (
+    f"$JS.API.CONSUMER.CREATE.{STREAM}.{{consumer}}.>",
+    f"$JS.API.CONSUMER.INFO.{STREAM}.{{consumer}}",
+    f"$JS.API.CONSUMER.DELETE.{STREAM}.{{consumer}}",
+    f"$JS.ACK.{STREAM}.{{consumer}}.>",
     # With a domain, acknowledgements name it and the account.
-    f"$JS.ACK.*.*.{STREAM}.>",
+    f"$JS.ACK.*.*.{STREAM}.{{consumer}}.>",
 )
 # One request, many answers.
-_READER_STREAMS: Final = (f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.*",)
+_CONSUMER_STREAMS: Final = (f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{{consumer}}",)
 
 
 class SecretsUnusable(Exception):
@@ -161,25 +170,36 @@ def _server(listed: CentralList, server: Server, site: Site | None, lines: Itera
             ],
             "exports": [
                 {"service": SUBJECTS},
-                *({"service": name} for name in _READER_SERVICES),
-                *({"service": name, "response_type": "stream"} for name in _READER_STREAMS),
+                *({"service": name} for name in (*_READER_SERVICES, *_of_consumer(_CONSUMER_SERVICES, "*"))),
+                *({"service": name, "response_type": "stream"} for name in _of_consumer(_CONSUMER_STREAMS, "*")),
                 *({"stream": _presence_of(name)} for name, _ in lines),
             ],
         }
     }
-    presences = [_stream(_account_of(table), presence_subject(table.site, table.name)) for table in tables]
+    presences = [
+        _stream(account, presence_subject(table.site, table.name))
+        for table in tables
+        for account in (_account_of(table), *(_receiver_account(name) for name in (table.receiver,) if name))
+    ]
     if site is not None:
         accounts[ACCOUNT]["imports"] = presences
     for table in tables:
-        own = subject(table.site, table.name)
-        services = [own, f"$JS.API.DIRECT.GET.{STREAM}.{own}"]
-        guest = _guest(table.key, f"{table.site}.{table.name}", services, SUBSCRIPTIONS_PER_TABLE)
-        presence = presence_subject(table.site, table.name)
-        guest["users"][0]["permissions"]["publish"]["allow"].append(presence)
-        accounts[_account_of(table)] = guest | {"exports": [{"stream": presence}]}
+        services = _services_of(table)
+        guest = _guest(table.key, [_owner_of(table)], services, SUBSCRIPTIONS_PER_TABLE)
+        accounts[_account_of(table)] = _telling(guest, [table])
+    for receiver in listed.receivers:
+        forwarded = [table for table in tables if table.receiver == receiver.name]
+        services = [service for table in forwarded for service in _services_of(table)]
+        subscriptions = SUBSCRIPTIONS_PER_TABLE * len(forwarded)
+        guest = _guest(receiver.key, [_owner_of(table) for table in forwarded], services, subscriptions)
+        guest["limits"]["max_connections"] *= len(forwarded)
+        if forwarded:
+            accounts[_receiver_account(receiver.name)] = _telling(guest, forwarded)
     for reader in listed.readers:
-        services = [*_READER_SERVICES, *_READER_STREAMS]
-        guest = _guest(reader.key, reader.key, services, SUBSCRIPTIONS_PER_READER)
+        services = [*_READER_SERVICES]
+        for consumer in (lasting_name(reader.key), passing_name(reader.key)):
+            services += _of_consumer((*_CONSUMER_SERVICES, *_CONSUMER_STREAMS), consumer)
+        guest = _guest(reader.key, [reader.key], services, SUBSCRIPTIONS_PER_READER)
         guest["users"][0]["permissions"]["subscribe"]["allow"].append(PRESENCES)
         guest["imports"] += presences + [_stream(ACCOUNT, _presence_of(name)) for name, _ in lines]
         accounts[f"reader:{reader.name}"] = guest
@@ -194,28 +214,42 @@ def _server(listed: CentralList, server: Server, site: Site | None, lines: Itera
             "max_file_store": server.store_gb * 10**9,
         },
         "max_payload": MAX_PAYLOAD_BYTES,
-        "max_connections": CONNECTIONS_PER_ACCOUNT * (len(tables) + len(listed.readers)) + CONNECTIONS_BESIDE,
+        "max_connections": CONNECTIONS_BESIDE
+        + sum(account["limits"]["max_connections"] for account in accounts.values() if "limits" in account),
         "ping_interval": PING_INTERVAL,
         "ping_max": 2,
         "accounts": accounts,
     }
 
 
-def _guest(key: str, owner: str, services: list[str], subscriptions_max: int) -> dict[str, Any]:
-    """The account of one table or reader: what it may ask for, and where it hears the answers."""
+def _guest(key: str, owners: list[str], services: list[str], subscriptions_max: int) -> dict[str, Any]:
+    """The account of one table or program: what it may ask for, and in whose names it hears the answers."""
     return {
         "users": [
             {
                 "nkey": key,
                 "permissions": {
                     "publish": {"allow": list(services)},
-                    "subscribe": {"allow": [f"{inbox_of(owner)}.>"]},
+                    "subscribe": {"allow": [f"{inbox_of(owner)}.>" for owner in owners]},
                 },
             }
         ],
         "imports": [{"service": {"account": ACCOUNT, "subject": service}} for service in services],
         "limits": {"max_connections": CONNECTIONS_PER_ACCOUNT, "max_subscriptions": subscriptions_max},
     }
+
+
+def _telling(guest: dict[str, Any], tables: list[KnownTable]) -> dict[str, Any]:
+    """The account, which tells the signs of life of these tables as well."""
+    presences = [presence_subject(table.site, table.name) for table in tables]
+    guest["users"][0]["permissions"]["publish"]["allow"] += presences
+    return guest | {"exports": [{"stream": presence} for presence in presences]}
+
+
+def _services_of(table: KnownTable) -> list[str]:
+    """Of the stream, what delivering a table's journal takes."""
+    own = subject(table.site, table.name)
+    return [own, f"$JS.API.DIRECT.GET.{STREAM}.{own}"]
 
 
 def _line_permissions(site: str) -> dict[str, Any]:
@@ -226,8 +260,20 @@ def _line_permissions(site: str) -> dict[str, Any]:
     }
 
 
+def _of_consumer(subjects: Iterable[str], consumer: str) -> list[str]:
+    return [subject.format(consumer=consumer) for subject in subjects]
+
+
+def _owner_of(table: KnownTable) -> str:
+    return f"{table.site}.{table.name}"
+
+
+def _receiver_account(name: str) -> str:
+    return f"receiver:{name}"
+
+
 def _account_of(table: KnownTable) -> str:
-    return f"table:{table.site}.{table.name}"
+    return f"table:{_owner_of(table)}"
 
 
 def _presence_of(site: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from nats.js.api import AckPolicy, ConsumerConfig
 
+from device.central_reader import consume_anew, passing_name_of
 from device.delivery_record import DeliveryRecord
 from device.nats_connection import connected
 from device.uplink import Uplink, UplinkStatus
@@ -223,8 +224,11 @@ async def _read(central: Central) -> tuple[int, dict[str, list[str]]]:
     count, left = 0, 1
     async with connected(central.access("archive"), "bench") as client:
         jetstream = client.jetstream(timeout=30)
-        config = ConsumerConfig(ack_policy=AckPolicy.NONE, mem_storage=True, num_replicas=1)
-        messages = await jetstream.pull_subscribe(SUBJECTS, stream=STREAM, config=config)
+        name = passing_name_of(central.key("archive"))
+        config = ConsumerConfig(
+            name=name, filter_subject=SUBJECTS, ack_policy=AckPolicy.NONE, mem_storage=True, num_replicas=1
+        )
+        messages = await consume_anew(jetstream, STREAM, config)
         while left:
             batch = await messages.fetch(HISTORY_MESSAGES, timeout=30)
             for message in batch:

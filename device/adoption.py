@@ -6,18 +6,17 @@ the log's from the `adopted` event on, so that it is fenced.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from device.central_history import read_history
+from device.central_history import CentralHistory
 from device.clock import Clock
 from device.data_folder import DataFolder, give_to_owner, sync_folder
 from device.event import GENESIS_HASH, BadEvent, Event, parse
 from device.journal import Journal
 from device.journal_files import bytes_in, log_path
 from device.journal_verification import ADOPTED, SignatureCheck, Unproven
-from device.nats_connection import NatsAccess
 from device.uplink_protocol import EMPTY_LOG, LogEnd
 
 
@@ -73,9 +72,7 @@ class HistoryCopy:
 
 async def adopt(
     folder: DataFolder,
-    access: NatsAccess,
-    stream: str,
-    subject: str,
+    centrals: Sequence[CentralHistory],
     *,
     site: str,
     table: str,
@@ -83,13 +80,16 @@ async def adopt(
     clock: Clock,
     on_progress: Callable[[int, int], None],
 ) -> int:
-    """Make the journal from the log under `subject`, for the unit with this public key; return its last event.
+    """Make the journal from the table's log, for the unit with this public key; return its last event.
 
-    `access` is a central reader's. `on_progress` is told (events taken, events in the log). A cut leaves no journal, or
-    the whole one. Raises NotAdopted, CentralUnreadable or JournalError.
+    Where the table delivers to several `centrals`, the log that goes farthest is taken: the others are beginnings of
+    it. `on_progress` is told (events taken, events in the log). A cut leaves no journal, or the whole one. Raises
+    NotAdopted, CentralUnreadable or JournalError.
     """
     if folder.journal_path.exists():
         raise NotAdopted(f"{folder.journal_path}: this unit has a journal already; only a new unit takes over a table")
+    ends = [(await each.end(), each) for each in centrals]
+    _, central = max(ends, key=lambda known: known[0].seq)
     unfinished = folder.journal_path.with_name(f"{folder.journal_path.name}.adopting")
     _remove(unfinished)
     with closing(Journal.open(unfinished, table)) as journal:
@@ -99,9 +99,15 @@ async def adopt(
             copy.take(payload)
             on_progress(journal.last_seq, max(end.seq, journal.last_seq))
 
-        end = await read_history(access, stream, subject, take)
+        end = await central.read(take)
         if end == EMPTY_LOG or journal.last_hash == GENESIS_HASH:
-            raise NotAdopted(f"the central log holds nothing under {subject}; a table without a history just starts")
+            raise NotAdopted(
+                f"the central log holds nothing under {central.name}; a table without a history just starts"
+            )
+        for other_end, other in ends:
+            own = journal.read(other_end.seq, 1) if other_end.seq else []
+            if other_end != EMPTY_LOG and own != [other_end.line]:
+                raise NotAdopted(f"event {other_end.seq} under {other.name} is not the one under {central.name}")
         former = copy.former_key()
         if former == key:
             raise NotAdopted(f"the central log was written with this unit's own key {key}; it is not a new unit's")

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from device.central_history import FETCH_MESSAGES, read_history
+from device.central_history import FETCH_MESSAGES, CentralHistory
 from device.event import BadEvent, Event, parse
 from device.journal import JournalReader
 from device.journal_base import Base
-from device.nats_connection import NatsAccess
 from device.uplink_protocol import EMPTY_LOG, LogEnd
 
 READ_EVENTS: Final = 64
@@ -100,9 +99,9 @@ class Comparison:
 
 
 async def compare_with_central(
-    reader: JournalReader, access: NatsAccess, stream: str, subject: str, on_progress: Callable[[int, int], None]
+    reader: JournalReader, central: CentralHistory, on_progress: Callable[[int, int], None]
 ) -> ComparisonResult:
-    """Read the log under `subject` as far as it goes now, and compare. Raises CentralUnreadable or JournalError.
+    """Read the central log as far as it goes now, and compare. Raises CentralUnreadable or JournalError.
 
     `on_progress` is told (events compared, events in the central log).
     """
@@ -121,13 +120,13 @@ async def compare_with_central(
 
     try:
         # Its end is asked for before the journal's is looked at: the journal always has an event before the log has it.
-        end = await read_history(access, stream, subject, take)
+        end = await central.read(take)
     except Different as different:
         return ComparisonResult(comparison.alike_seq, reader.last_seq, ends[0].seq, different.seq, str(different))
     journal_seq = reader.last_seq
     bad_seq, reason = None, None
     if end == EMPTY_LOG and journal_seq:
-        bad_seq, reason = 1, f"the central log holds nothing under {subject}"
+        bad_seq, reason = 1, f"the central log holds nothing under {central.name}"
     elif base is not None and comparison.central_seq < base.seq:
         bad_seq = comparison.central_seq + 1
         reason = f"missing in the central log, and pruned here, as those up to event {base.seq} are"

@@ -25,12 +25,15 @@ from device.uplink_protocol import (
 )
 
 EVENTS_TYPE: Final = "application/x-ndjson"
+PRESENCE_TYPE: Final = "application/json"
 KEY_HEADER: Final = "Boxman-Key"
 SIGNATURE_HEADER: Final = "Boxman-Signature"
 EXPECTED_HEADER: Final = "Boxman-Expected-Last-Hash"
 
 OTHER_END: Final = 409
 """The status of an answer that says: the log ends elsewhere than was expected."""
+NOT_TAKEN: Final = (404, 405)
+"""Those of answers that say: nothing of the kind is taken here."""
 
 BODY_EVENTS_MAX: Final = PACK_EVENTS_MAX
 BODY_BYTES_MAX: Final = PACK_BYTES_MAX
@@ -68,6 +71,17 @@ def events_path(site: str, table: str) -> str:
     return f"/v1/tables/{site}/{table}/events"
 
 
+def presence_path(site: str, table: str) -> str:
+    """The path that a table's signs of life are sent to. Raises ValueError for a wrong name."""
+    subject(site, table)
+    return f"/v1/tables/{site}/{table}/presence"
+
+
+def page_target(site: str, table: str, first: int) -> str:
+    """The path and query of a table's events from event `first` on. Raises ValueError for a wrong name."""
+    return f"{events_path(site, table)}?from={first}"
+
+
 def check_address(address: str) -> str:
     """The address of a central system without a slash at its end. Raises ValueError, which does not quote it."""
     try:
@@ -89,7 +103,7 @@ def check_address(address: str) -> str:
 
 
 def signed_headers(key: TableKey, method: str, path: str, expected: str, body: bytes) -> dict[str, str]:
-    """The headers that say who asks; `expected` is "" for a request that does not write."""
+    """The headers that say who asks; `path` is with the query, `expected` is "" for what does not append events."""
     return {KEY_HEADER: key.public, SIGNATURE_HEADER: key.sign(_message(method, path, expected, body))}
 
 

@@ -23,18 +23,22 @@ import pytest
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
+import device.https_connection
 import device.https_log
 import device.nats_connection
 import device.nats_log
+from device.central_history import CentralHistory, nats_history
 from device.delivery_record import DeliveryRecord
+from device.https_history import https_history
 from device.https_log import HttpsSystem
+from device.nats_connection import NatsAccess, inbox_of
 from device.nats_log import NatsSystem
 from device.table_key import TableKey
 from device.uplink import CentralSystem, Uplink, UplinkStatus
 from provisioning.central_server import STREAM, stream_config
 from provisioning.die_with_parent import die_with_parent
 from tests.central_rig import Authority
-from tests.nats_rig import FailingLink, FakeJournal, QuickRandom, UnitUnderTest
+from tests.nats_rig import AnyJournal, FailingLink, QuickRandom, UnitUnderTest
 
 SITE = "test"
 TABLE = "craps-1"
@@ -128,6 +132,12 @@ class NatsCentral:
         """As a table of this name has it configured, with this key."""
         return NatsSystem([f"tls://127.0.0.1:{port}"], SITE, table, ca=ca, key=key)
 
+    def history(self, table: str, _key: TableKey) -> CentralHistory:
+        """The table's log, as a unit takes it over; what reads it on NATS has a key of its own."""
+        reader = TableKey(b"\x09" * 32)
+        access = NatsAccess([f"tls://127.0.0.1:{self.port}"], self.certificates.ca, reader, inbox_of(reader.public))
+        return nats_history(access, STREAM, f"craps.{SITE}.{table}.journal")
+
     async def log(self, table: str) -> list[str]:
         """All events in the table's log, in order."""
         lines: list[str] = []
@@ -153,6 +163,8 @@ class HttpsCentral:
         self.configuration = folder / "central.toml"
         self.port = free_port()
         self.certificates = certificates
+        # What else its configuration says.
+        self.more = ""
         self.know(KNOWN)
 
     def know(self, tables: Mapping[str, str]) -> None:
@@ -166,7 +178,7 @@ class HttpsCentral:
         text = "[receiver]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in said.items())
         for name, key in tables.items():
             text += f'[[tables]]\nsite = "{SITE}"\nname = "{name}"\nkey = "{key}"\n'
-        self.configuration.write_text(text)
+        self.configuration.write_text(text + self.more)
 
     def start(self) -> None:
         """Start and wait until tables can come."""
@@ -188,6 +200,10 @@ class HttpsCentral:
     def system(self, table: str, key: TableKey, *, port: int, ca: Path) -> CentralSystem:
         """As a table of this name has it configured, with this key."""
         return HttpsSystem(f"https://127.0.0.1:{port}", SITE, table, key, ca)
+
+    def history(self, table: str, key: TableKey) -> CentralHistory:
+        """The table's log, as the unit with this key takes it over."""
+        return https_history(f"https://127.0.0.1:{self.port}", SITE, table, key, self.certificates.ca)
 
     async def log(self, table: str) -> list[str]:
         """All events in the table's log, in order."""
@@ -314,7 +330,7 @@ class FaultyLink(FailingLink):
 
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an answer be waited for no longer than half a second, and an idle link be looked at as often."""
-    for module in (device.https_log, device.nats_log, device.nats_connection):
+    for module in (device.https_connection, device.nats_log, device.nats_connection):
         monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.5)
     monkeypatch.setattr(device.https_log, "PROBE_S", 0.5)
     monkeypatch.setattr(device.nats_connection, "PING_INTERVAL_S", 0.25)
@@ -331,7 +347,7 @@ async def link_to(central: AnyCentral) -> AsyncIterator[FaultyLink]:
 @contextlib.asynccontextmanager
 async def delivering(
     central: AnyCentral,
-    journal: FakeJournal,
+    journal: AnyJournal,
     folder: Path,
     *,
     table: str = TABLE,

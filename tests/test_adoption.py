@@ -4,14 +4,20 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from device.event import parse
 from device.table_key import KEY_FILE_NAME
+from provisioning.central.event_store import EventStore
 from provisioning.command_line import main
-from tests.central_rig import SITE, TABLE, Central, history, set_up_when_ready
+from tests.archive_rig import PlayedJournal
+from tests.central_rig import SITE, TABLE, Central, history, set_up_when_ready, system_of, unit
+from tests.conformance_rig import KEY as FORMER
+from tests.conformance_rig import SITE as HTTPS_SITE
+from tests.conformance_rig import Certificates, HttpsCentral, delivering, running
 from tests.terminal_rig import TerminalProcess, lines_in
 
 
@@ -142,6 +148,11 @@ def test_what_cannot_be_taken_over_leaves_no_journal(boxman: Boxman, central: Ce
     assert f"refuses the key in {new / KEY_FILE_NAME}; {not_a_readers}" in refused(new, new / KEY_FILE_NAME)
     status, _, complaint = boxman("journal", "verify", "--data", old, "--central", path)
     assert (status, complaint) == (1, f"boxman: --central: {nobody}\n")
+    admins = central.keys / "admin.key"
+    assert refused(new, admins) == (
+        f"boxman: {admins}: this key may do more at the centre than read, so it does not belong on a table; use a "
+        "reader's, made for this alone by boxman central key\n"
+    )
     assert "boxman central key makes one" in refused(new, tmp_path / "no.key")
     shutil.copy(old / KEY_FILE_NAME, new / KEY_FILE_NAME)
     assert "written with this unit's own key" in refused(new, reader)
@@ -170,3 +181,84 @@ def test_a_log_that_was_changed_is_not_taken_over(boxman: Boxman, central: Centr
     assert (status, said) == (1, "")
     assert f"event {len(lines) - 1} of the central log: does not follow the one before" in complaint
     assert not (new / "journal.db").exists()
+
+
+def test_over_https_the_units_own_key_is_enough(boxman: Boxman, tmp_path: Path) -> None:
+    receiver = HttpsCentral(tmp_path / "receiver", Certificates(tmp_path))
+    data, path = tmp_path / "new", tmp_path / "table.toml"
+    path.write_text(
+        f'[table]\nsite = "{HTTPS_SITE}"\nname = "{TABLE}"\n[uplink]\nhttps = "https://127.0.0.1:{receiver.port}"\n'
+        f'ca = "{receiver.certificates.ca}"\n',
+        encoding="utf-8",
+    )
+    heir = boxman("table", "key", "--data", data)[1].strip()
+    journal = PlayedJournal(TABLE, FORMER, site=HTTPS_SITE, events=20)
+    journal.history.checkpoint()
+
+    async def deliver() -> None:
+        async with delivering(receiver, journal, tmp_path / "old") as unit:
+            await unit.delivered(journal.last_seq())
+
+    with running(receiver):
+        asyncio.run(deliver())
+        status, _, complaint = boxman("table", "adopt", "--config", path, "--data", data)
+        assert (status, complaint) == (
+            1,
+            "boxman: the central server refuses this table's credentials; its list of tables should hold the key "
+            f"{heir}\n",
+        )
+        receiver.program.stop()
+        receiver.know({TABLE: heir})
+        receiver.start()
+        status, said, complaint = boxman("table", "adopt", "--config", path, "--data", data)
+        assert (status, complaint) == (0, "")
+        assert said.splitlines()[0] == (
+            f"table {TABLE} of {HTTPS_SITE}: this unit goes on after event {journal.last_seq()}"
+        )
+        assert lines_in(data)[:-1] == journal.lines
+        status, said, complaint = boxman("journal", "verify", "--data", data, "--central", path)
+        assert (status, complaint) == (0, "")
+        assert f"the central log holds events 1 to {journal.last_seq()}, each the same" in said
+
+
+def test_of_two_central_systems_the_one_that_has_more_is_taken_and_both_must_be_of_one_history(
+    boxman: Boxman, central: Central, tmp_path: Path
+) -> None:
+    receiver = HttpsCentral(tmp_path / "receiver", Certificates(tmp_path))
+    # Both are under one CA, as the table's configuration has it.
+    receiver.certificates.certificate, receiver.certificates.key = central.authority.issue("receiver")
+    data, path = tmp_path / "new", tmp_path / "table.toml"
+    path.write_text(
+        f'[table]\nsite = "{SITE}"\nname = "{TABLE}"\n[uplink]\nservers = ["{central.urls(SITE)[0]}"]\n'
+        f'https = "https://127.0.0.1:{receiver.port}"\nca = "{central.authority.ca}"\n',
+        encoding="utf-8",
+    )
+    heir = boxman("table", "key", "--data", data)[1].strip()
+    former = central.key(f"{SITE}.{TABLE}")
+    journal = PlayedJournal(TABLE, former, site=SITE, events=20)
+    other = PlayedJournal(TABLE, former, site=SITE, seed=2, events=10)
+    receiver.know({TABLE: heir})
+    text = receiver.configuration.read_text(encoding="utf-8").replace(f'site = "{HTTPS_SITE}"', f'site = "{SITE}"')
+    receiver.configuration.write_text(text, encoding="utf-8")
+    reader = ("--key", central.keys / "archive.key")
+
+    async def deliver_to_nats() -> None:
+        async with unit(system_of(central), journal, tmp_path / "old") as running_unit:
+            await running_unit.delivered(journal.last_seq())
+
+    def store(events: PlayedJournal, count: int) -> None:
+        (receiver.program.store / "events.db").unlink(missing_ok=True)
+        with closing(EventStore(receiver.program.store / "events.db")) as kept:
+            kept.append(SITE, TABLE, "0" * 64, events.history.events[:count])
+
+    asyncio.run(deliver_to_nats())
+    store(other, 10)
+    with running(receiver):
+        status, _, complaint = boxman("table", "adopt", "--config", path, "--data", data, *reader)
+        assert status == 1
+        assert f"event 10 under {SITE}/{TABLE} at https://127.0.0.1:{receiver.port} is not the one under" in complaint
+        assert not (data / "journal.db").exists()
+    store(journal, 10)
+    with running(receiver):
+        assert boxman("table", "adopt", "--config", path, "--data", data, *reader)[0] == 0
+    assert lines_in(data)[:-1] == journal.lines

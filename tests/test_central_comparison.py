@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from device.central_comparison import Comparison, ComparisonResult, Different, compare_with_central
-from device.central_history import CentralUnreadable
+from device.central_history import CentralUnreadable, nats_history
 from device.event import Event, Stamp, seal
 from device.journal import JournalReader
 from device.nats_connection import NatsAccess
@@ -132,7 +132,9 @@ def compared(
     with JournalReader(path) as reader:
         return asyncio.run(
             compare_with_central(
-                reader, NatsAccess([server.url]), "CRAPS", f"craps.casino-1.{table}.journal", on_progress
+                reader,
+                nats_history(NatsAccess([server.url]), "CRAPS", f"craps.casino-1.{table}.journal"),
+                on_progress,
             )
         )
 
@@ -211,5 +213,7 @@ def test_a_server_that_is_not_there_and_a_stream_that_is_not_there(
             ),
         ):
             with pytest.raises(CentralUnreadable) as unreadable:
-                asyncio.run(compare_with_central(reader, NatsAccess(servers), stream, subject, lambda *_: None))
+                asyncio.run(
+                    compare_with_central(reader, nats_history(NatsAccess(servers), stream, subject), lambda *_: None)
+                )
             assert str(unreadable.value) == words

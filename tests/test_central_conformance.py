@@ -1,6 +1,7 @@
 """What a central system must hold, whichever way it takes events: one suite against NATS and HTTPS, real processes."""
 
 import asyncio
+import json
 import random
 from collections.abc import Iterator
 from copy import copy
@@ -12,11 +13,18 @@ import device.https_log
 import device.nats_connection
 import device.nats_log
 import device.uplink_protocol
+from device.adoption import adopt
+from device.clock import Clock
+from device.data_folder import open_data_folder
+from device.table_key import TableKey
 from device.uplink import UplinkStatus
+from tests.archive_rig import History
 from tests.conformance_rig import (
+    KEY,
     KNOWN,
     OTHER_KEY,
     OTHER_TABLE,
+    SITE,
     TABLE,
     UNKNOWN_KEY,
     AnyCentral,
@@ -30,6 +38,9 @@ from tests.conformance_rig import (
     running,
 )
 from tests.nats_rig import FakeJournal, UnitUnderTest, wait_until
+from tests.terminal_rig import lines_in
+
+HEIR = TableKey(b"\x0a" * 32)
 
 
 @pytest.fixture(scope="module")
@@ -393,6 +404,48 @@ def test_the_largest_event_goes_alone_and_large_ones_in_packs(central: AnyCentra
         assert await central.log(TABLE) == journal.lines
 
     asyncio.run(scenario())
+
+
+def adopted(central: AnyCentral, folder: Path) -> int:
+    folder.mkdir()
+    with open_data_folder(folder) as data:
+        return asyncio.run(
+            adopt(
+                data,
+                [central.history(TABLE, HEIR)],
+                site=SITE,
+                table=TABLE,
+                key=HEIR.public,
+                clock=Clock(),
+                on_progress=lambda *_: None,
+            )
+        )
+
+
+def test_a_new_unit_takes_the_table_over_and_goes_on_where_the_log_ends(central: AnyCentral, tmp_path: Path) -> None:
+    former = FakeJournal(TABLE)
+    # Signed, as a terminal's is, in several messages and pages.
+    history = History(TABLE, KEY, SITE).play(random.Random(1), 700)
+    history.checkpoint()
+    former.lines = [event.line() for event in history.events]
+    assert len(former.lines) > 2 * 256
+
+    async def deliver(journal: FakeJournal, key: TableKey, name: str) -> None:
+        async with delivering(central, journal, tmp_path / name, key=key) as unit:
+            await unit.delivered(len(journal.lines))
+            assert unit.alerts == []
+
+    asyncio.run(deliver(former, KEY, "former"))
+    central.program.stop()
+    central.know({TABLE: HEIR.public, OTHER_TABLE: OTHER_KEY.public})
+    central.start()
+    assert adopted(central, tmp_path / "heir") == len(former.lines) + 1
+    heir = FakeJournal(TABLE)
+    heir.lines = lines_in(tmp_path / "heir")
+    assert heir.lines[:-1] == former.lines
+    assert json.loads(heir.lines[-1])["type"] == "adopted"
+    asyncio.run(deliver(heir, HEIR, "heir"))
+    assert asyncio.run(central.log(TABLE)) == heir.lines
 
 
 def test_two_tables_have_a_log_each(central: AnyCentral, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from engine_lite import rule_sets
 from provisioning.central_server import CentralServer
 from provisioning.command_line import main
 from tests.journal_rig import chained_anew, changed, events_in, lines_of, rewrite, started, tamper, write
-from tests.terminal_rig import BOXMAN, TerminalProcess, wait_for
+from tests.terminal_rig import BOXMAN, TerminalProcess, free_port, wait_for
 
 OPENED = {
     "rule_set": rule_sets.load("us-vegas"),
@@ -497,10 +497,12 @@ def test_the_central_servers_may_be_those_of_a_configuration(left: Left, central
     file.write_text(f'[uplink]\nservers = ["{central}"]\n')
     status, told, _ = left.verify("--central", str(file))
     assert (status, "the central log holds events 1 to" in told) == (0, True)
-    file.write_text('[uplink]\nhttps = "https://central.example"\n')
+    file.write_text(f'[uplink]\nhttps = "https://127.0.0.1:{free_port()}"\n')
     status, _, said = left.verify("--central", str(file))
-    needed = "only a central log on NATS can be compared with"
-    assert (status, said) == (1, f"boxman: --central: {file} names no uplink.servers; {needed}")
+    assert (status, said) == (1, "boxman: --central: the central server takes no connections; it may be down")
+    file.write_text("[table]\n")
+    status, _, said = left.verify("--central", str(file))
+    assert (status, said) == (1, f"boxman: --central: {file} names neither uplink.servers nor uplink.https")
 
 
 def test_a_stream_of_another_name_is_asked_for(left: Left, central: str) -> None:

@@ -16,6 +16,7 @@ from openapi_spec_validator import validate
 
 from device.event import Stamp, canonical, seal
 from device.https_protocol import signed_headers
+from device.presence import Presence
 from device.table_key import TableKey
 from provisioning.central import receiver as receiver_module
 from provisioning.central.receiver_refusals import STATUS
@@ -34,6 +35,7 @@ from tests.nats_rig import FakeJournal
 
 LAST = f"/v1/tables/{SITE}/{TABLE}/last"
 EVENTS = f"/v1/tables/{SITE}/{TABLE}/events"
+PRESENCE = f"/v1/tables/{SITE}/{TABLE}/presence"
 ZEROS = "0" * 64
 
 
@@ -68,8 +70,23 @@ class Caller:
         answer = self._client.request(method, path, content=body, headers=headers or {})
         said = answer.json()
         assert answer.headers["content-type"] == "application/json"
-        self._hold_to_description(method, path, answer.status_code, said)
+        self._hold_to_description(method, path, answer.status_code, said, "application/json")
         return answer.status_code, said
+
+    def page(self, query: str, key: TableKey = KEY, signed: str | None = None) -> tuple[int, str]:
+        """A page of events, with what else was signed than is asked; the status, and the text or the reason why not."""
+        headers = signed_headers(key, "GET", signed or f"{EVENTS}?{query}", "", b"")
+        answer = self._client.get(f"{EVENTS}?{query}", headers=headers)
+        if answer.status_code != 200:
+            self._hold_to_description("GET", EVENTS, answer.status_code, answer.json(), "application/json")
+            return answer.status_code, str(answer.json()["reason"])
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        self._hold_to_description("GET", EVENTS, 200, answer.text, "application/x-ndjson")
+        return 200, answer.text
+
+    def tell(self, body: bytes) -> tuple[int, dict[str, Any]]:
+        """A sign of life."""
+        return self.ask("POST", PRESENCE, body, signed_headers(KEY, "POST", PRESENCE, "", body))
 
     def last(self, path: str = LAST, key: TableKey = KEY) -> dict[str, Any]:
         status, said = self.ask("GET", path, headers=signed_headers(key, "GET", path, "", b""))
@@ -95,14 +112,14 @@ class Caller:
         assert status == 200
         return dict(said["refusals"])
 
-    def _hold_to_description(self, method: str, path: str, status: int, said: Any) -> None:
+    def _hold_to_description(self, method: str, path: str, status: int, said: Any, kind: str) -> None:
         template = re.sub(r"^/v1/tables/[^/]+/[^/]+/", "/v1/tables/{site}/{table}/", path)
         operations = self._description["paths"].get(template)
         if operations is None or status == 405:
             return
         responses = operations[method.lower()]["responses"]
         assert str(status) in responses, f"{method} {template} answers {status}, which is not described"
-        schema = responses[str(status)]["content"]["application/json"]["schema"]
+        schema = responses[str(status)]["content"][kind]["schema"]
         Draft202012Validator({**schema, "components": self._description["components"]}).validate(said)
         if status not in (200, 409):
             assert said["reason"] in responses[str(status)]["description"].replace(".", ",").replace(",", " ").split()
@@ -177,6 +194,52 @@ def test_the_last_line_may_have_a_line_end(caller: Caller) -> None:
     writer = Writer(caller)
     (line,) = writer.lines(1)
     assert caller.send(line.encode() + b"\n", writer.hash) == (200, {"seq": writer.seq + 1, "hash": hash_in(line)})
+
+
+def test_a_table_reads_its_own_log_page_by_page(caller: Caller) -> None:
+    writer = Writer(caller)
+    first = writer.seq + 1
+    small = writer.lines(200)
+    assert caller.send("\n".join(small).encode(), writer.hash)[0] == 200
+    writer = Writer(caller)
+    # Two of them are more than a page of several may have.
+    large = writer.lines(3, data={"text": "x" * 150_000})
+    for line in large:
+        assert caller.send(line.encode(), Writer(caller).hash)[0] == 200
+    writer = Writer(caller)
+    rest = writer.lines(256)
+    assert caller.send("\n".join(rest).encode(), writer.hash)[0] == 200
+    lines = small + large + rest
+    found: list[list[str]] = []
+    while (page := caller.page(f"from={first + sum(map(len, found))}")) != (200, ""):
+        found.append(page[1].split("\n"))
+    assert [line for lines_of_page in found for line in lines_of_page] == lines
+    # Two large ones have more than 256 KiB, and a page has 256 events at most.
+    assert [len(lines_of_page) for lines_of_page in found] == [201, 1, 256, 1]
+
+
+@pytest.mark.parametrize("query", ["from=0", "from=-1", "from=x", "from=1&from=2", "until=3", f"from={2**63}"])
+def test_a_page_that_is_not_asked_for_rightly_is_refused(caller: Caller, query: str) -> None:
+    assert caller.page(query) == (400, "bad_from")
+
+
+def test_a_page_is_the_tables_own_and_asked_for_by_its_signature(caller: Caller) -> None:
+    assert caller.page("from=1", OTHER_KEY) == (403, "foreign_table")
+    assert caller.page("from=1", UNKNOWN_KEY) == (401, "unknown_key")
+    assert caller.page("from=2", signed=f"{EVENTS}?from=1") == (401, "bad_signature")
+    assert caller.page("from=1", signed=EVENTS) == (401, "bad_signature")
+
+
+def test_a_sign_of_life_is_taken_and_what_is_none_is_refused_and_counted(caller: Caller) -> None:
+    presence = Presence("0a1b2c3d", 7, 5, "online").payload()
+    assert caller.tell(presence) == (200, {})
+    before = caller.refusals().get("bad_presence", 0)
+    for wrong in (b"", b"{}", presence.replace(b"online", b"away"), presence + b" " * 600):
+        status, said = caller.tell(wrong)
+        assert (status, said["reason"]) == (400, "bad_presence")
+    assert caller.refusals()["bad_presence"] == before + 4
+    headers = signed_headers(OTHER_KEY, "POST", PRESENCE, "", presence)
+    assert caller.ask("POST", PRESENCE, presence, headers)[1]["reason"] == "foreign_table"
 
 
 def with_version(line: str, version: int) -> str:
@@ -295,7 +358,8 @@ def test_a_table_that_is_in_no_list_is_told_apart_from_nothing_at_all(caller: Ca
     assert (status, said["reason"]) == (403, "foreign_table")
     assert caller.ask("GET", path)[1]["reason"] == "no_identity"
     assert caller.ask("GET", "/v2")[1]["reason"] == "no_such_path"
-    assert caller.ask("GET", EVENTS)[1]["reason"] == "wrong_method"
+    status, said = caller.ask("PUT", EVENTS)
+    assert (said["reason"], said["text"]) == ("wrong_method", "PUT is not taken here, but GET or POST")
     assert caller.ask("POST", LAST)[1]["reason"] == "wrong_method"
 
 

@@ -87,6 +87,18 @@ class EventStore:
         except sqlite3.Error as error:
             raise StoreError(f"the store cannot be read ({error})") from error
 
+    def lines(self, site: str, table: str, first: int, limit: int) -> list[str]:
+        """Up to `limit` events of a table's log from event `first` on, in order. Raises StoreError."""
+        try:
+            rows = self._database.execute(
+                "SELECT line FROM event JOIN log ON log.id = event.log"
+                " WHERE site = ? AND name = ? AND seq >= ? ORDER BY seq LIMIT ?",
+                (site, table, first, limit),
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"the store cannot be read ({error})") from error
+        return [line for (line,) in rows]
+
     def append(self, site: str, table: str, expected: str, events: Sequence[Event]) -> None:
         """Write events, chained among themselves, to the end of a log that ends with the hash `expected`.
 

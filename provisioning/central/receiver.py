@@ -6,6 +6,7 @@ A reference for central systems that are to take tables' histories themselves, a
 import asyncio
 import ipaddress
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from device.event import INTEGER_MAX
 from device.https_protocol import (
+    BODY_BYTES_MAX,
+    BODY_EVENTS_MAX,
     EVENTS_TYPE,
     EXPECTED_HEADER,
     KEY_HEADER,
@@ -24,7 +28,10 @@ from device.https_protocol import (
     events_path,
     is_request_signed,
     last_path,
+    presence_path,
 )
+from device.presence import BadPresence, read_presence
+from device.uplink_protocol import pack
 from provisioning.central.central_list import KnownTable
 from provisioning.central.event_store import EventStore, NotContinued, StoreError
 from provisioning.central.received_body import read_body
@@ -35,16 +42,33 @@ BODY_TIMEOUT_S: Final = 30.0
 WAITING_MAX: Final = 128
 # With the line end after the last event.
 _BODY_BYTES_MAX: Final = ONE_EVENT_BYTES_MAX + 1
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,18}")
 _DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
 
 _Result = TypeVar("_Result")
-_Handler = Callable[[Request], Awaitable[dict[str, Any]]]
+# An object is answered as JSON, bytes are events.
+_Handler = Callable[[Request], Awaitable[dict[str, Any] | bytes]]
+
+
+async def _told_nobody(_table: KnownTable, _presence: bytes) -> None:
+    pass
 
 
 class Receiver:
     """The ASGI application. `refusals` counts for it and for the server around it."""
 
-    def __init__(self, store: EventStore, tables: Iterable[KnownTable], refusals: Refusals) -> None:
+    def __init__(
+        self,
+        store: EventStore,
+        tables: Iterable[KnownTable],
+        refusals: Refusals,
+        *,
+        on_events: Callable[[KnownTable], None] = lambda _: None,
+        on_presence: Callable[[KnownTable, bytes], Awaitable[None]] = _told_nobody,
+    ) -> None:
+        """`on_events` is told whose log has grown, `on_presence` of a table's sign of life (`device.presence`)."""
+        self._on_events = on_events
+        self._on_presence = on_presence
         self._store = store
         self._refusals = refusals
         # The store's own thread: events are checked and flushed there, one request after the other.
@@ -52,14 +76,18 @@ class Receiver:
         self._waiting = 0
         self._keys: set[str] = set()
         self._description: dict[str, Any] = json.loads(_DESCRIPTION.read_text(encoding="utf-8"))
-        self._routes: dict[str, tuple[str, _Handler]] = {
-            "/openapi.json": ("GET", self._describe),
-            "/v1/refusals": ("GET", self._tell_refusals),
+        self._routes: dict[str, dict[str, _Handler]] = {
+            "/openapi.json": {"GET": self._describe},
+            "/v1/refusals": {"GET": self._tell_refusals},
         }
         for table in tables:
             self._keys.add(table.key)
-            self._routes[last_path(table.site, table.name)] = ("GET", self._last_of(table))
-            self._routes[events_path(table.site, table.name)] = ("POST", self._events_of(table))
+            self._routes[last_path(table.site, table.name)] = {"GET": self._last_of(table)}
+            self._routes[presence_path(table.site, table.name)] = {"POST": self._presence_of(table)}
+            self._routes[events_path(table.site, table.name)] = {
+                "GET": self._page_of(table),
+                "POST": self._events_of(table),
+            }
 
     def close(self) -> None:
         """Wait for what is being written."""
@@ -68,6 +96,7 @@ class Receiver:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         headers: dict[str, str] = {}
+        answer: dict[str, Any] | bytes
         try:
             status, answer = 200, await self._answer(request)
         except ClientDisconnect:
@@ -75,24 +104,27 @@ class Receiver:
             return
         except Refused as refused:
             self._refusals.note(refused.reason, _who(request), str(refused))
-            status, answer = refused.status, {"reason": refused.reason, "text": str(refused)}
-            if refused.end is not None:
-                answer |= dict(zip(("seq", "hash"), refused.end, strict=True))
+            end = {} if refused.end is None else dict(zip(("seq", "hash"), refused.end, strict=True))
+            status, answer = refused.status, {"reason": refused.reason, "text": str(refused)} | end
             if refused.reason == "wrong_method":
-                headers["Allow"] = self._routes[_path(request)][0]
+                headers["Allow"] = ", ".join(self._routes[_path(request)])
             if refused.reason in ("too_large", "too_slow"):
                 # The rest of such a body is not waited for.
                 headers["Connection"] = "close"
-        content = json.dumps(answer, ensure_ascii=False).encode("utf-8")
-        response = Response(content, status, headers, "application/json")
+        if isinstance(answer, bytes):
+            response = Response(answer, status, headers, EVENTS_TYPE)
+        else:
+            content = json.dumps(answer, ensure_ascii=False).encode("utf-8")
+            response = Response(content, status, headers, "application/json")
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> dict[str, Any]:
-        method, handler = self._routes.get(_path(request), ("", None))
+    async def _answer(self, request: Request) -> dict[str, Any] | bytes:
+        methods = self._routes.get(_path(request))
+        if methods is None:
+            return await self._unknown(request)
+        handler = methods.get(request.method)
         if handler is None:
-            handler = self._unknown
-        elif request.method != method:
-            raise Refused("wrong_method", f"{request.method} is not taken here, but {method} is")
+            raise Refused("wrong_method", f"{request.method} is not taken here, but {' or '.join(methods)}")
         return await handler(request)
 
     async def _unknown(self, request: Request) -> dict[str, Any]:
@@ -119,6 +151,30 @@ class Receiver:
 
         return last
 
+    def _page_of(self, table: KnownTable) -> _Handler:
+        async def page(request: Request) -> bytes:
+            self._check_key(request, table)
+            self._check_signature(request, "", b"")
+            first = _first(request)
+            lines = await self._in_writer(lambda: self._store.lines(table.site, table.name, first, BODY_EVENTS_MAX))
+            return pack(lines, first, BODY_BYTES_MAX).payload if lines else b""
+
+        return page
+
+    def _presence_of(self, table: KnownTable) -> _Handler:
+        async def take(request: Request) -> dict[str, Any]:
+            self._check_key(request, table)
+            body = await _body(request)
+            self._check_signature(request, "", body)
+            try:
+                read_presence(body)
+            except BadPresence as error:
+                raise Refused("bad_presence", str(error)) from None
+            await self._on_presence(table, body)
+            return {}
+
+        return take
+
     def _events_of(self, table: KnownTable) -> _Handler:
         async def take(request: Request) -> dict[str, Any]:
             self._check_key(request, table)
@@ -128,6 +184,7 @@ class Receiver:
             expected = request.headers.get(EXPECTED_HEADER, "")
             self._check_signature(request, expected, body)
             seq, hash = await self._in_writer(lambda: self._written(table, expected, body))
+            self._on_events(table)
             return {"seq": seq, "hash": hash}
 
         return take
@@ -171,13 +228,27 @@ class Receiver:
     def _check_signature(self, request: Request, expected: str, body: bytes) -> None:
         said = request.headers
         if not is_request_signed(
-            said[KEY_HEADER], said[SIGNATURE_HEADER], request.method, _path(request), expected, body
+            said[KEY_HEADER], said[SIGNATURE_HEADER], request.method, _target(request), expected, body
         ):
             raise Refused("bad_signature", "the signature is not one of this request by this key")
 
 
 def _path(request: Request) -> str:
     return str(request.scope["path"])
+
+
+def _target(request: Request) -> str:
+    """The path and the query, as they were signed."""
+    query = bytes(request.scope["query_string"]).decode("utf-8", "replace")
+    return f"{_path(request)}?{query}" if query else _path(request)
+
+
+def _first(request: Request) -> int:
+    """The event that a page is to begin with. Raises Refused."""
+    said = request.query_params.multi_items()
+    if len(said) == 1 and said[0][0] == "from" and _NUMBER.fullmatch(said[0][1]) and int(said[0][1]) <= INTEGER_MAX:
+        return int(said[0][1])
+    raise Refused("bad_from", "the query must be from= and the number of an event, 1 or more")
 
 
 async def _body(request: Request) -> bytes:

@@ -12,6 +12,8 @@ STATUS: Final = {
     "wrong_table": 400,
     "broken_chain": 400,
     "bad_expected_hash": 400,
+    "bad_from": 400,
+    "bad_presence": 400,
     "no_events": 400,
     "no_identity": 401,
     "unknown_key": 401,

@@ -27,13 +27,12 @@ from typing import Any, Final
 
 from sqlalchemy import Engine
 
-from device.nats_connection import NatsAccess, check_ca, check_servers, inbox_of
-from device.table_key import TableKeyError, read_table_key
+from device.nats_connection import NatsAccess
 from provisioning.central.archive_check import KnownKeys
 from provisioning.central.archive_database import postgresql_engine, sqlite_engine
 from provisioning.central.central_list import read_tables
-from provisioning.central.toml_file import NAME, NAME_FORM, Section, TomlFile, read_toml
-from provisioning.key_file import CENTRAL_KEY
+from provisioning.central.nats_access import read_access
+from provisioning.central.toml_file import Section, TomlFile, read_toml
 
 _DSN_BYTES_MAX: Final = 4096
 
@@ -63,7 +62,6 @@ def archive_configuration(data: dict[str, Any], folder: Path, text: str = "") ->
     file = TomlFile(text, Section(data, ""))
     file.top.check_keys("central", "archive", "tables")
     central, archive = file.top.section("central"), file.top.section("archive")
-    central.check_keys("servers", "stream", "ca", "key")
     archive.check_keys("sqlite", "postgresql")
     if "sqlite" in archive.values and "postgresql" in archive.values:
         archive.refuse("sqlite and archive.postgresql: only one of them can be the database")
@@ -72,36 +70,11 @@ def archive_configuration(data: dict[str, Any], folder: Path, text: str = "") ->
         sqlite = folder / archive.text("sqlite", "a file", "archive.db")
     elif archive.values["postgresql"] != "":
         conninfo = _secret(archive, folder / archive.text("postgresql", "a file"))
-    stream = central.matching("stream", NAME, NAME_FORM, "CRAPS")
+    access, stream = read_access(central, folder)
     keys = None
     if "tables" in file.top.values:
         keys = {(table.site, table.name): (*table.former_keys, table.key) for table in read_tables(file)}
-    return ArchiveConfiguration(_access(central, folder), stream, sqlite, conninfo, keys)
-
-
-def _access(central: Section, folder: Path) -> NatsAccess:
-    servers = central.texts("servers", "a list of URLs")
-    try:
-        check_servers(servers)
-    except ValueError as error:
-        central.refuse(f"servers: {error}")
-    ca = None
-    if "ca" in central.values:
-        ca = folder / central.text("ca", "a file of certificates (PEM)")
-        try:
-            check_ca(ca)
-        except ValueError as error:
-            central.refuse(f"ca: {error}")
-    if "key" not in central.values:
-        return NatsAccess(servers, ca)
-    path = folder / central.text("key", "a file")
-    try:
-        key = read_table_key(path, CENTRAL_KEY)
-    except TableKeyError as error:
-        central.refuse(f"key: {error}")
-    if key is None:
-        central.refuse(f"key: there is no file {path}; it should be the reader's key, which boxman central key makes")
-    return NatsAccess(servers, ca, key, inbox_of(key.public))
+    return ArchiveConfiguration(access, stream, sqlite, conninfo, keys)
 
 
 def _secret(archive: Section, path: Path) -> str:

@@ -26,6 +26,11 @@ site = "casino-1"
 name = "craps-1"
 key = "UB..."                    # what `boxman table key` says
 former_keys = ["UD..."]          # of the units that this one took the table over from, the oldest first
+receiver = "https-1"             # where it delivers over HTTPS, and that receiver forwards what it takes
+
+[[receivers]]
+name = "https-1"
+key = "UG..."                    # what `boxman central key` says
 
 [[readers]]
 name = "archive"
@@ -60,12 +65,16 @@ _SERVER_KEYS: Final = (
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table, and the public key of the unit that it is now; those of the units before it, the oldest first."""
+    """A table, and the public key of the unit that it is now; those of the units before it, the oldest first.
+
+    `receiver` may write what the table delivers over HTTPS.
+    """
 
     site: str
     name: str
     key: str
     former_keys: tuple[str, ...] = ()
+    receiver: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,14 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class ReceiverKey:
+    """A central program that takes tables' events over HTTPS, and writes them on for these tables."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True)
 class CentralList:
     """The whole central side. `hub` holds one server or three."""
 
@@ -115,6 +132,7 @@ class CentralList:
     sites: tuple[Site, ...]
     tables: tuple[KnownTable, ...]
     readers: tuple[Reader, ...]
+    receivers: tuple[ReceiverKey, ...]
 
     @property
     def leaf_sites(self) -> tuple[Site, ...]:
@@ -143,7 +161,7 @@ def read_tables(file: TomlFile) -> tuple[KnownTable, ...]:
 
 def _checked(file: TomlFile) -> CentralList:
     """Goes through what the file says, in its order, so that the first thing that is wrong is named."""
-    file.top.check_keys("ca", "admin", "servers", "sites", "tables", "readers")
+    file.top.check_keys("ca", "admin", "servers", "sites", "tables", "readers", "receivers")
     admin = file.top.public_key("admin")
     owners = {admin: "the admin"}
     found = CentralList(
@@ -152,7 +170,8 @@ def _checked(file: TomlFile) -> CentralList:
         hub=tuple(_server(entry) for entry in file.each("servers")),
         sites=tuple(_site(entry) for entry in file.each("sites")),
         tables=_read_tables(file, owners),
-        readers=_read_readers(file, owners),
+        readers=tuple(Reader(*each) for each in _read_programs(file, "readers", "reader", owners)),
+        receivers=tuple(ReceiverKey(*each) for each in _read_programs(file, "receivers", "receiver", owners)),
     )
     if len(found.hub) not in HUB_SERVERS:
         raise BadFile(f"there should be one [[servers]], or three for a cluster; there are {len(found.hub)}")
@@ -163,6 +182,10 @@ def _checked(file: TomlFile) -> CentralList:
     for number, table in enumerate(found.tables, start=1):
         if table.site not in sites:
             raise BadFile(f"{file.place('tables', number)}: site {table.site!r} is no [[sites]] of this list")
+        if table.receiver is not None and table.receiver not in {receiver.name for receiver in found.receivers}:
+            raise BadFile(
+                f"{file.place('tables', number)}: receiver {table.receiver!r} is no [[receivers]] of this list"
+            )
     _check_servers([*found.hub, *(site.server for site in found.leaf_sites if site.server is not None)])
     return found
 
@@ -196,15 +219,16 @@ def _read_tables(file: TomlFile, owners: dict[str, str]) -> tuple[KnownTable, ..
     return tuple(tables)
 
 
-def _read_readers(file: TomlFile, owners: dict[str, str]) -> tuple[Reader, ...]:
-    readers = []
-    for entry in file.each("readers"):
+def _read_programs(file: TomlFile, section: str, what: str, owners: dict[str, str]) -> list[tuple[str, str]]:
+    """Name and key of each central program in a section."""
+    programs = []
+    for entry in file.each(section):
         entry.check_keys("name", "key")
-        reader = Reader(entry.matching("name", NAME, NAME_FORM), entry.public_key("key"))
-        _own(entry, "key is", reader.key, f"reader {reader.name}", owners)
-        readers.append(reader)
-    _check_single(file, "readers", [reader.name for reader in readers])
-    return tuple(readers)
+        name, key = entry.matching("name", NAME, NAME_FORM), entry.public_key("key")
+        _own(entry, "key is", key, f"{what} {name}", owners)
+        programs.append((name, key))
+    _check_single(file, section, [name for name, _ in programs])
+    return programs
 
 
 def _own(entry: Section, begins: str, key: str, owner: str, owners: dict[str, str]) -> None:
@@ -254,9 +278,9 @@ def _site(entry: Section) -> Site:
 
 
 def _table(entry: Section) -> KnownTable:
-    entry.check_keys("site", "name", "key", "former_keys")
+    entry.check_keys("site", "name", "key", "former_keys", "receiver")
     site, name = (entry.matching(key, NAME, NAME_FORM) for key in ("site", "name"))
     former = entry.texts("former_keys", "a list of public keys", [])
-    return KnownTable(
-        site, name, entry.public_key("key"), tuple(entry.checked_key("former_keys", key) for key in former)
-    )
+    receiver = entry.matching("receiver", NAME, NAME_FORM) if "receiver" in entry.values else None
+    keys = tuple(entry.checked_key("former_keys", key) for key in former)
+    return KnownTable(site, name, entry.public_key("key"), keys, receiver)

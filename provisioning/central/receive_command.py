@@ -7,9 +7,11 @@ import socket
 from contextlib import closing
 from pathlib import Path
 
+from device.nats_connection import NatsAccess
 from provisioning.central.event_store import EventStore, StoreError
 from provisioning.central.receiver import Receiver
-from provisioning.central.receiver_configuration import read_receiver_configuration
+from provisioning.central.receiver_configuration import ReceiverConfiguration, read_receiver_configuration
+from provisioning.central.receiver_forwarding import Forwarding, record_beside
 from provisioning.central.receiver_refusals import Refusals
 from provisioning.central.receiver_server import BACKLOG, serve
 from provisioning.central.toml_file import BadFile
@@ -34,14 +36,42 @@ def receive(configuration_path: Path) -> int:
             closing(_listening(configuration.host, configuration.port)) as listener,
             closing(EventStore(configuration.store)) as store,
         ):
-            refusals = Refusals()
-            with closing(Receiver(store, configuration.tables, refusals)) as receiver:
-                where = f"https://{configuration.host}:{configuration.port}"
-                print(f"receiver at {where}, tables: {len(configuration.tables)}", flush=True)
-                asyncio.run(serve(receiver, refusals, listener, configuration.tls))
+            where = f"https://{configuration.host}:{configuration.port}"
+            print(f"receiver at {where}, tables: {len(configuration.tables)}", flush=True)
+            if configuration.forward is None:
+                asyncio.run(_take(configuration, store, listener))
+            else:
+                asyncio.run(_take_and_forward(configuration, store, listener, *configuration.forward))
     except (BadFile, StoreError) as error:
         raise CommandFailed(str(error)) from error
     return 0
+
+
+async def _take(configuration: ReceiverConfiguration, store: EventStore, listener: socket.socket) -> None:
+    refusals = Refusals()
+    with closing(Receiver(store, configuration.tables, refusals)) as receiver:
+        await serve(receiver, refusals, listener, configuration.tls)
+
+
+async def _take_and_forward(
+    configuration: ReceiverConfiguration,
+    store: EventStore,
+    listener: socket.socket,
+    access: NatsAccess,
+    stream: str,
+) -> None:
+    # Every forwarding of a table says for itself how it is.
+    logging.getLogger("device.uplink").setLevel(logging.ERROR)
+    refusals, tables = Refusals(), configuration.tables
+    with (
+        closing(EventStore(configuration.store)) as reading,
+        closing(record_beside(configuration.store)) as record,
+    ):
+        forwarding = Forwarding(reading, record, tables, access, stream)
+        taking = Receiver(store, tables, refusals, on_events=forwarding.notify, on_presence=forwarding.tell)
+        with closing(taking) as receiver:
+            async with forwarding.running():
+                await serve(receiver, refusals, listener, configuration.tls)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -5,19 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from device.nats_connection import NatsAccess
 from provisioning.central.central_list import KnownTable, read_tables
+from provisioning.central.nats_access import read_access
 from provisioning.central.toml_file import HOST, BadFile, Section, TomlFile, read_toml
 
 
 @dataclass(frozen=True)
 class ReceiverConfiguration:
-    """What the file says. `tls` holds the certificate and its key."""
+    """What the file says. `tls` holds the certificate and its key; `forward` the stream that all is written on to."""
 
     host: str
     port: int
     tls: ssl.SSLContext
     store: Path
     tables: Sequence[KnownTable]
+    forward: tuple[NatsAccess, str] | None
 
 
 def read_receiver_configuration(path: Path) -> ReceiverConfiguration:
@@ -26,7 +29,7 @@ def read_receiver_configuration(path: Path) -> ReceiverConfiguration:
 
 
 def _configuration(file: TomlFile, folder: Path) -> ReceiverConfiguration:
-    file.top.check_keys("receiver", "tables")
+    file.top.check_keys("receiver", "tables", "central")
     given = file.top.section("receiver")
     given.check_keys("host", "port", "certificate", "key", "store")
     host = given.matching("host", HOST, "an address of this machine", "127.0.0.1")
@@ -36,7 +39,8 @@ def _configuration(file: TomlFile, folder: Path) -> ReceiverConfiguration:
     tables = read_tables(file)
     if not tables:
         raise BadFile("there should be a [[tables]] for each table, with its site, name and key")
-    return ReceiverConfiguration(host, port, tls, store, tables)
+    forward = read_access(file.top.section("central"), folder) if "central" in file.top.values else None
+    return ReceiverConfiguration(host, port, tls, store, tables, forward)
 
 
 def _tls(given: Section, certificate: Path, key: Path) -> ssl.SSLContext:

@@ -224,6 +224,82 @@ def test_an_archive_of_before_keeps_its_rolls_and_takes_corrections(database: Ar
     assert sum(row["seq"] == at["corrected 2"] for row in found) == 2
 
 
+def a_game_with_commission_up_front() -> History:
+    """Chile's rules: buy costs 5 % of the bet, lay 5 % of what it wins, rounded down, with the bet and at every win."""
+    history = History()
+    history.open("cl-scj", 10, 1000)
+    history.do({"bet": {"player": "1", "kind": "pass_line", "amount": 10}})
+    history.do({"roll": [2, 4]})
+    history.do({"bet": {"player": "1", "kind": "buy", "number": 4, "amount": 100}})  # 5
+    history.do({"bet": {"player": "1", "kind": "buy", "number": 4, "amount": 30}})  # of 130 it is 6: 1 more
+    history.do({"bet": {"player": "2", "kind": "lay", "number": 4, "amount": 100}})  # wins 50 at most: 2
+    history.do({"bet": {"player": "2", "kind": "place", "number": 8, "amount": 60}})  # none
+    history.do({"roll": [1, 3]})  # buy wins 260, stays and pays 6 again; lay loses 100
+    history.do({"reduce": {"player": "1", "kind": "buy", "number": 4, "amount": 30}})  # of 100 it is 5: 1 back
+    history.do({"take_down": {"player": "1", "kind": "buy", "number": 4}})  # 5 back
+    history.do({"roll": [3, 4]})  # the pass line's 10 and the 60 on the 8 are lost
+    history.add(history.session.stop())
+    return history
+
+
+COMMISSIONS = [("1", "buy", 4, 5), ("1", "buy", 4, 1), ("2", "lay", 4, 2)]
+UP_FRONT = (1, 170, 260, 14, 6, 0)
+"""Lost 100 + 10 + 60; paid 260; commissions 5 + 1 + 2 with the bets and 6 at the win, of which 1 + 5 went back."""
+
+
+def test_commissions_taken_with_the_bets_are_in_the_totals(database: ArchiveDatabase) -> None:
+    history = a_game_with_commission_up_front()
+    with held_for_writing(database.engine()) as connection:
+        assert taken(Archive(connection, None), history, *history.payloads()) is Taken.HERE
+    found = database.rows(schema.commissions)
+    assert [(row["player"], row["kind"], row["number"], row["amount"]) for row in found] == COMMISSIONS
+    assert {row["session"] for row in found} == {1}
+    [totals] = rows(database, TOTALS)
+    assert tuple(map(int, totals)) == UP_FRONT
+    # 170 - 260 + 14 - 6, as the table itself has it.
+    assert history.session.table is not None
+    assert house(totals) == history.session.table.house == -82
+
+
+def test_an_archive_of_before_gets_the_commissions_of_its_games(database: ArchiveDatabase) -> None:
+    history, other = a_game_with_commission_up_front(), History("craps-2").play(random.Random(1), 50)
+    history.open("us-vegas")
+    history.do({"bet": {"player": "1", "kind": "buy", "number": 4, "amount": 100}})
+    configuration = Config()
+    configuration.set_main_option("script_location", str(MIGRATIONS))
+    if database.server is None:
+        database.path.touch(0o600)
+    with database.engine().connect() as connection, connection.begin():
+        configuration.attributes["connection"] = connection
+        command.upgrade(configuration, "0002")
+        for each in (history, other):
+            session = 0
+            for event in each.events:
+                connection.execute(insert(schema.events), event_row(event))
+                if event.type == "table_opened":
+                    session += 1
+                    connection.execute(insert(schema.sessions), session_row(event, session))
+    with held_for_writing(database.engine()):
+        pass
+    found = database.rows(schema.commissions)
+    assert [(row["player"], row["kind"], row["number"], row["amount"]) for row in found] == COMMISSIONS
+    bets = [event for event in history.events if event.type == "bet"]
+    assert [(row["seq"], row["wall"]) for row in found] == [(event.seq, event.wall) for event in bets[1:4]]
+    assert {(row["table_name"], row["session"]) for row in found} == {("craps-1", 1)}
+
+
+def event_row(event: Event) -> dict[str, Any]:
+    names = ("seq", "wall", "clock", "boot", "mono_ns", "type", "data", "prev", "hash")
+    return {"site": SITE, "table_name": event.table} | {name: getattr(event, name) for name in names}
+
+
+def session_row(event: Event, session: int) -> dict[str, Any]:
+    said = event.data
+    row = {"site": SITE, "table_name": event.table, "session": session, "opened_seq": event.seq}
+    row |= {"opened_wall": event.wall, "closed_seq": None, "closed_wall": None, "rules": said["rule_set"]["name"]}
+    return row | {"unit": said["unit"], "minimum": said["limits"]["min"], "maximum": said["limits"]["max"]}
+
+
 # What is not as it must be
 
 

@@ -17,6 +17,7 @@ from engine_lite.rules import LOSE, MOVE, PUSH, RETURN, WIN
 from provisioning.central.archive_schema import (
     adjustments,
     alerts,
+    commissions,
     dice_movements,
     limit_changes,
     rolls,
@@ -181,6 +182,22 @@ def _add_roll(
         "corrected_by": None,
     }
     rows.add(rolls, row)
+
+
+def _take_bet(rows: Rows, origin: Origin, said: _Said) -> None:
+    """A bet is no result, but a commission may be taken with it."""
+    stake = origin.stake(0)
+    if stake is None or not stake.commission:
+        return
+    bet = said.part("step").part("bet")
+    row = origin.row() | {
+        "session": origin.session,
+        "player": bet.text("player"),
+        "kind": bet.text("kind"),
+        "number": bet.number_or_none("number"),
+        "amount": stake.commission,
+    }
+    rows.add(commissions, row)
 
 
 def _take_taken_back(rows: Rows, origin: Origin, said: _Said) -> None:
@@ -369,6 +386,7 @@ def _here(table: Table, origin: Origin) -> ColumnElement[bool]:
 
 
 _TAKE: Final[dict[str, Callable[[Rows, Origin, _Said], None]]] = {
+    "bet": _take_bet,
     "roll": _take_roll,
     "correct": _take_roll,
     "roll_corrected": _take_corrected_rolls,

@@ -1,9 +1,9 @@
 """The archive's tables, as an analyst finds them: every event of every craps table, and what follows from them.
 
-`events` is the record; rolls, settlements, adjustments, limit_changes, dice_movements, alerts and sessions are made of
-it, in the same transaction, and hold nothing that does not stand in it or follow from it by the rules of the game. All
-money is whole numbers of the smallest chip unit. `seq` always is the number of the event that a row was made of, so
-that every row can be traced to its event: (site, table_name, seq).
+`events` is the record; rolls, settlements, commissions, adjustments, limit_changes, dice_movements, alerts and sessions
+are made of it, in the same transaction, and hold nothing that does not stand in it or follow from it by the rules of
+the game. All money is whole numbers of the smallest chip unit. `seq` always is the number of the event that a row was
+made of, so that every row can be traced to its event: (site, table_name, seq).
 
 A corrected roll stays: the row of the wrong roll, and those of what it settled, have in `corrected_by` the seq of the
 correction in their place, which has rows of its own. So have later rolls that are settled otherwise since. Whoever adds
@@ -161,6 +161,22 @@ settlements: Final = Table(
     _number("corrected_by", "the correction that took this back; null: it counts", nullable=True),
     Index("settlements_by_wall", "wall"),
     comment="one row for each result: who won, lost or got back what",
+)
+
+commissions: Final = Table(
+    "commissions",
+    metadata,
+    *_names(),
+    _number("seq", _SEQ, key=True),
+    _moment("wall", _WALL),
+    _number("session", _SESSION),
+    _text("player", "the player's position or name"),
+    _text("kind", "the bet: buy, lay"),
+    _number("number", "the bet's number, where it has one", nullable=True),
+    _number("amount", "taken with the bet, or with what was added to it"),
+    Index("commissions_by_wall", "wall"),
+    comment="commissions that were taken when a bet was put down; none where this program's rules differ from the"
+    " table's",
 )
 
 adjustments: Final = Table(

@@ -25,10 +25,11 @@ STEPS: Final = (OPENING, *NAMES, *session_corrections.EVENTS)
 @dataclass(frozen=True)
 class Stake:
     """What the results of a roll, or of a step between two, are about: an amount for each of them; and who has the
-    dice, None: nobody was named."""
+    dice, None: nobody was named. `commission` was taken with the bet that the step puts down."""
 
     amounts: tuple[int, ...]
     shooter: str | None
+    commission: int = 0
 
 
 class Stakes:
@@ -42,6 +43,14 @@ class Stakes:
         self.keeps_rolls = keeps_rolls
         self._table: Table | None = None
         self._history: History = ()
+
+    @property
+    def takes_commission_with_bets(self) -> bool:
+        """Whether any bet of this session has its commission taken when it is put down."""
+        if self._table is None:
+            return False
+        rules = [self._table.rules.one(kind) for kind in self._table.rules.kinds]
+        return any(rule is not None and rule.commission is not None and rule.commission.up_front for rule in rules)
 
     def take(self, seq: int, kind: str, data: Mapping[str, Any]) -> tuple[Stake, ...] | None:
         """Play event `seq`: what the results of each roll that it settles are about; one stake for any other step.
@@ -73,6 +82,7 @@ class Stakes:
         name = check_step(step)
         keeps = self.keeps_rolls and name in ("roll", "correct")
         since, limits = tuple(table.since_roll()) if keeps else (), (table.minimum, table.maximum)
+        held = table.house
         results = apply_step(table, step)
         said = data.get("results", [])
         if said != results and "results" in data:
@@ -85,7 +95,8 @@ class Stakes:
                 self._history = roll_history.with_roll(self._history, kept)
             else:
                 self._history = (*self._history[:-1], replace(self._history[-1], dice=dice))
-        return _stake(table, said)
+        # Of a bet that is put down, the house gets nothing else.
+        return replace(_stake(table, said), commission=table.house - held if name == "bet" else 0)
 
     def _correct(self, table: Table, data: Mapping[str, Any]) -> tuple[Stake, ...]:
         asked = data["asked"]

@@ -1,13 +1,14 @@
 """All tables as the pit sees them, and whether what it sees is live. It decides nothing; pages follow it.
 
 What cannot be known is said: the central log away, the database away or without an answer, the archive standing still.
-The board is looked at once a second (`tick`); every look has a number, and a page that misses some gets what changed.
+The board is looked at once a second (`tick`), and tables of which there is news at once (`show`); every look has a
+number, and a page that misses some gets what changed.
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -179,9 +180,27 @@ class Board:
     def tick(self) -> None:
         """Look at everything again, as time has passed, and tell those who wait."""
         self.number += 1
+        self._look_at(self._tables)
+        for names in self._heard_since:
+            self._shown[names].heard = self.number
+        self._heard_since.clear()
+        now_s = self._monotonic_s()
+        for subject in [subject for subject, odd in self._odd.items() if now_s - odd.at_s > ODD_SHOWN_S]:
+            del self._odd[subject]
+        self._tell()
+
+    def show(self, changed: Collection[Names]) -> None:
+        """Look at these tables again, if there are any, and tell those who wait."""
+        if changed:
+            self.number += 1
+            self._look_at(changed)
+            self._tell()
+
+    def _look_at(self, looked_at: Iterable[Names]) -> None:
         now_s = self._monotonic_s()
         moment = Moment(now_s, self._listening_since_s)
-        for names, table in self._tables.items():
+        for names in looked_at:
+            table = self._tables[names]
             self._note_behind(table, now_s)
             seen_now = view(table, moment, self._seen)
             shown = self._shown.get(names)
@@ -189,11 +208,8 @@ class Board:
                 self._shown[names] = _Shown(seen_now, self.number)
             elif shown.view != seen_now:
                 shown.view, shown.changed = seen_now, self.number
-        for names in self._heard_since:
-            self._shown[names].heard = self.number
-        self._heard_since.clear()
-        for subject in [subject for subject, odd in self._odd.items() if now_s - odd.at_s > ODD_SHOWN_S]:
-            del self._odd[subject]
+
+    def _tell(self) -> None:
         self._next.set()
         self._next = asyncio.Event()
 

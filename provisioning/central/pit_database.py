@@ -116,7 +116,7 @@ def look(connection: Connection, known: Mapping[Names, Row], is_time_up: Callabl
     Raises sqlalchemy.exc.DBAPIError when the database is away.
     """
     with connection.begin():
-        position: int = connection.execute(select(archive.c.position)).scalar_one()
+        position: int = connection.execute(_POSITION).scalar_one()
         found = list(_rows(connection))
         changed = [row for row in found if known.get(row.names) != row]
         # Those first that have waited for longest, so that one at which much happens holds nobody up.
@@ -129,6 +129,12 @@ def look(connection: Connection, known: Mapping[Names, Row], is_time_up: Callabl
                 break
     read = {row.names: row for row in found if row.names in games or known.get(row.names) == row}
     return Look(position, {**known, **read}, games, len(changed) - len(games))
+
+
+def has_moved_on(connection: Connection, position: int) -> bool:
+    """Whether the archive has taken more of the central log than up to this message. Raises as `look` does."""
+    with connection.begin():
+        return bool(connection.execute(_POSITION).scalar_one() != position)
 
 
 def _rows(connection: Connection) -> Iterable[Row]:
@@ -217,6 +223,7 @@ def _of(table: Any) -> Any:
 
 
 # What is asked of one table, made once: to make them costs more than to ask.
+_POSITION: Final = select(archive.c.position)
 _EVENT: Final = select(events.c.boot, events.c.mono_ns).where(_of(events), events.c.seq == bindparam("seq"))
 _SESSION: Final = select(sessions).where(_of(sessions)).order_by(desc(sessions.c.session)).limit(1)
 _BEGAN: Final = (

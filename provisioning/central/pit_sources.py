@@ -1,6 +1,7 @@
 """What the pit's board hears: tables' signs of life and the end of the central log by NATS, and the archive's database.
 
-Both are asked every second or so. Whatever fails is told to the board at once, and tried again.
+The database is asked ten times a second whether the archive has taken anything, and looked into when it has, though
+not more often than a bound; and every second anyhow. Whatever fails is told to the board at once, and tried again.
 """
 
 import asyncio
@@ -20,13 +21,17 @@ from device.nats_connection import NatsAccess, connected
 from device.uplink_protocol import Backoff, DeliveryError
 from provisioning.central.archive_database import ArchiveDatabaseError, opened
 from provisioning.central.pit_board import Board
-from provisioning.central.pit_database import look
+from provisioning.central.pit_database import has_moved_on, look
 from provisioning.central_server import PRESENCES
 from provisioning.standard_streams import visible
 
 LOG_ASKED_S: Final = 2.0
 LOG_ANSWERS_S: Final = 3.0
 DATABASE_ASKED_S: Final = 1.0
+MOVED_ON_ASKED_S: Final = 0.1
+# Between two looks lies at least so long, and so many times as long as the last one took.
+LOOKS_APART_S: Final = 0.2
+LOOKS_APART_TIMES: Final = 4
 # A look that would take longer, as after a start or when many tables return at once, is done in parts.
 LOOK_S: Final = 1.0
 # A page that shows nothing of the log asks for it again soon.
@@ -70,11 +75,18 @@ async def read_database(board: Board, engine: Engine) -> NoReturn:
             try:
                 connection = await asyncio.to_thread(stack.enter_context, opened(engine))
                 while True:
-                    is_time_up = partial(_is_past, time.monotonic() + LOOK_S)
+                    began_s = time.monotonic()
+                    is_time_up = partial(_is_past, began_s + LOOK_S)
                     found = await asyncio.to_thread(look, connection, board.rows, is_time_up)
+                    took_s = time.monotonic() - began_s
                     board.take_look(found)
+                    board.show(found.games)
                     retry.succeeded()
-                    await asyncio.sleep(DATABASE_ASKED_S if found.waiting == 0 else 0)
+                    if found.waiting == 0:
+                        await asyncio.sleep(max(LOOKS_APART_S, LOOKS_APART_TIMES * took_s))
+                        is_due = partial(_is_past, began_s + DATABASE_ASKED_S)
+                        while not is_due() and not await asyncio.to_thread(has_moved_on, connection, found.position):
+                            await asyncio.sleep(MOVED_ON_ASKED_S)
             except (DBAPIError, ArchiveDatabaseError) as error:
                 reason = str(error.orig) if isinstance(error, DBAPIError) else str(error)
         await retry.after(reason.strip().partition("\n")[0])

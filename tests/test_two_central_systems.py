@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from device.event import parse
 from device.uplink import UplinkStatus
 from device.uplink_overall import overall
 from provisioning.configuration import ConfigurationError, read_configuration
 from tests.conformance_rig import SITE, TABLE, Certificates, HttpsCentral, NatsCentral, running
-from tests.terminal_rig import TerminalProcess, lines_in
+from tests.terminal_rig import TerminalProcess, boxman, lines_in
 
 DOWN = "the central server takes no connections; it may be down"
 
@@ -53,6 +54,14 @@ def test_a_table_delivers_to_both_and_one_that_is_down_holds_back_neither_table_
             )
             assert state["uplink"]["state"] == "offline"
             assert state["uplink"]["undelivered"] >= 1
+            waits_from = state["seq"] - state["uplink"]["undelivered"]
+            assert state["uplink"]["waiting_since"] == parse(lines_in(data)[waits_from]).wall
+            console = configuration.with_name("console.toml")
+            console.write_text(f"{configuration.read_text()}[console]\nport = {table.port}\n")
+            asked = boxman("status", "--config", console)
+            assert (asked.returncode, asked.stderr) == (1, "")
+            assert "link to the centre (nats): online\nlink to the centre (https): offline\n" in asked.stdout
+            assert f"last error: https: {DOWN}\n" in asked.stdout
 
             https.start()
             table.wait_for_state(

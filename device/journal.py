@@ -45,7 +45,11 @@ class JournalError(Exception):
 
 
 class JournalFull(JournalError):
-    """The disk has no room for the events of this call: none of them was written, and a later call may be."""
+    """The disk has no room for the events of this call: none of them is in the journal, and a later call may succeed.
+
+    Until one does, they may be there after a power cut or a kill, all of them: what was written of them before it was
+    refused may have been enough.
+    """
 
 
 class JournalFailed(JournalError):
@@ -438,8 +442,9 @@ class Journal(_EventTable):
         # Most errors end the transaction by themselves; then there is nothing to roll back.
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
-        # The commit's last page was not written, so no start will find one, and what was written is written over. Of a
-        # flush that failed, nobody knows what it left.
+        # What was written of it is written over by the next call. It may yet be a whole commit to a start that comes
+        # before: the refused page's last bytes may be as those that lay there, and it may be the readers' index alone
+        # that had no room. Of a flush that failed, nobody knows what it left.
         if _is_full(error) and not self._connection.in_transaction:
             raise JournalFull(f"{self.path}: the disk is full") from error
         self._failure = str(error)

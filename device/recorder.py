@@ -32,6 +32,9 @@ QUEUE_MAX = 256
 # How often to look at the room on the disk.
 SPACE_LOOK_S = 1.0
 CALL_TECHNICIAN = "Nothing is accepted any more. Call a technician. ({})"
+# To whom it concerns: whether it was recorded shows when the table goes on.
+CANNOT_BE_WRITTEN = "the journal cannot be written: {}"
+# To whom it concerns: it was not recorded.
 DISK_FULL = (
     "The disk is full. Nothing is accepted, and nothing that was confirmed is lost. Call a technician to make room; "
     "work then goes on by itself."
@@ -216,7 +219,10 @@ class Recorder:
         """Work, until the disk is full, which is raised and has then been told."""
         tasks = [asyncio.create_task(one) for one in (self._work(), self._watch_space(), *beside)]
         try:
-            await asyncio.gather(*tasks)
+            # Not gathered: what fails in the moment in which this is cancelled would be all that is raised.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
         finally:
             for task in tasks:
                 task.cancel()
@@ -234,7 +240,7 @@ class Recorder:
                 _fail(work, refused)
                 continue
             except _DiskFull:
-                self._halt_for_space(work)
+                self._halt_for_space(work, DISK_FULL)
                 raise
             except Exception as error:
                 # A fault of this program: the session may have been left half changed, and only a restart is sure.
@@ -250,13 +256,14 @@ class Recorder:
                     )
                     # Shielded: being told to end does not take back what is on its way to the disk.
                     events = await asyncio.shield(append)
-                except JournalFull:
-                    self._halt_for_space(work)
+                except JournalFull as error:
+                    # Not answered as what is refused unwritten: until the log goes on, a power cut may bring it about.
+                    self._halt_for_space(work, CANNOT_BE_WRITTEN.format(error))
                     raise _DiskFull from None
                 except Exception as error:
                     # The session is ahead of the disk now, whatever the reason: only a restart puts that right.
                     log.exception("the journal cannot be written")
-                    self._fail_for_good(work, f"the journal cannot be written: {error}")
+                    self._fail_for_good(work, CANNOT_BE_WRITTEN.format(error))
                     continue
             self._told.committed(events)
             if work.on_disk is not None:
@@ -300,10 +307,10 @@ class Recorder:
                     await self.submit(stop)
             await asyncio.sleep(SPACE_LOOK_S)
 
-    def _halt_for_space(self, work: _Work) -> None:
+    def _halt_for_space(self, work: _Work, answer: str) -> None:
         self.is_full = True
         self.halt(DISK_FULL)
-        _fail(work, Halted(DISK_FULL))
+        _fail(work, Halted(answer))
         self._drop_queue()
 
     def _drop_queue(self) -> None:

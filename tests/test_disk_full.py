@@ -1,6 +1,7 @@
 """A full disk: acceptance stops, the stop is recorded, and work goes on by itself when there is room again."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -38,8 +39,17 @@ class FullJournal(Journal):
     """A journal whose disk at times takes nothing at all; a small event may fit where a larger one did not."""
 
     takes_nothing = False
+    first_refused: str | None = None
+    """The type of the first event that there was no room for."""
 
     def append(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
+        try:
+            return self._append(entries, stamp)
+        except JournalFull:
+            self.first_refused = self.first_refused or entries[0][0]
+            raise
+
+    def _append(self, entries: Sequence[tuple[str, dict[str, Any]]], stamp: Stamp) -> list[Event]:
         if self.takes_nothing:
             raise JournalFull(f"{self.path}: the disk is full")
         return super().append(entries, stamp)
@@ -182,13 +192,22 @@ async def bet_until_full(table: Table) -> int:
     for number in range(1000):
         try:
             await table.terminal.command(FIELD, f"bet-{number}")
-        except Halted:
-            return number
+        except Halted as halted:
+            said = str(halted)
+        else:
+            continue
+        if table.journal.first_refused == "bet":
+            # Not that it was not done: a power cut before anything else is written may bring it about.
+            assert re.fullmatch("the journal cannot be written: .*: the disk is full", said)
+        else:
+            assert said == DISK_FULL
+        return number
     raise AssertionError("the disk was never full")
 
 
 def test_what_finds_the_disk_full_is_not_done_and_the_stop_is_recorded_in_the_reserve(path: Path) -> None:
     async def steps(table: Table) -> None:
+        await table.until(lambda: table.terminal.state["reserve"]["open"] is True, "the lid, open")
         table.disk.fill(reserve_pages=50)
         confirmed = await bet_until_full(table)
         await table.halted()
@@ -323,6 +342,18 @@ def test_the_end_in_good_order_is_recorded_in_the_reserve(path: Path) -> None:
     assert kinds(path)[-2:] == ["stopped", "checkpoint"]
 
 
+def test_a_table_that_is_told_to_end_in_the_moment_in_which_the_disk_is_full_ends(path: Path) -> None:
+    async def steps(table: Table) -> None:
+        table.disk.fill(reserve_pages=0)
+        table.journal.takes_nothing = True
+        await bet_until_full(table)
+        table._running.cancel()
+        done, _ = await asyncio.wait([table._running], timeout=60)
+        assert done
+
+    play(path, steps)
+
+
 def test_the_alert_of_the_gap_is_one_and_no_matter_for_those_on_duty(path: Path) -> None:
     async def steps(table: Table) -> None:
         duty = {"on_duty": {"boxman": "Ana Ruiz", "witness": "Luis Vega"}}
@@ -360,8 +391,9 @@ def test_what_comes_in_while_nothing_is_accepted_is_not_done_afterwards(path: Pa
         waiting = [asyncio.ensure_future(recorder.hand_in(partial(note, number))) for number in range(QUEUE_MAX + 20)]
         with pytest.raises(Halted):
             await refused
-        await asyncio.gather(*waiting)
-        await recorder.hand_in(partial(note, -1))
+        async with asyncio.timeout(60):
+            await asyncio.gather(*waiting)
+            await recorder.hand_in(partial(note, -1))
         table.journal.takes_nothing = False
         table.disk.free()
         await table.going()

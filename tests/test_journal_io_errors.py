@@ -174,6 +174,44 @@ def test_whichever_operation_fails_nothing_that_was_told_is_lost(
         assert ended["JournalError"] and ended["JournalFailed"]
 
 
+def test_what_found_no_room_is_there_whole_or_not_at_all_where_nothing_was_written_after_it(folder: Path) -> None:
+    """A file system that puts elsewhere what is written anew refuses where another would not, and in midst of a page.
+
+    Where the rest of the page is as what lay there before, the log then holds a whole commit: nobody may have been
+    told that it was not done.
+    """
+    were_there: Counter[bool] = Counter()
+    for seed in range(60):
+        data, killed = folder / "data", folder / "killed"
+        data.mkdir()
+        session = Session()
+        with SimulatedDisk(data, random.Random(seed)) as disk:
+            journal = session.journals.enter_context(Journal.open(data / "journal.db", "craps-1"))
+
+            def append(journal: Journal = journal, session: Session = session) -> None:
+                # Short, so that most of them are one page: the last one of the table.
+                session.refused = [("noted", {"number": journal.last_seq + 1})]
+                session.told += [event.line() for event in journal.append(session.refused, STAMP)]
+                session.refused = []
+
+            # The log has begun anew by then, in place.
+            for _ in range(2 * LOG_PAGES):
+                append()
+            disk.fail_nth(1 + seed % 6, "full")
+            with suppress(JournalFull):
+                while not disk.struck:
+                    append()
+            disk.heal()
+            with disk.kill(killed) as after, Journal.open(killed / "journal.db", "craps-1") as started:
+                were_there[started.last_seq > len(session.told)] += 1
+                session.holds(started)
+                after_power_cuts(session, after, 1)
+            session.journals.close()
+        shutil.rmtree(data)
+        shutil.rmtree(killed)
+    assert min(were_there[True], were_there[False]) > 3
+
+
 @pytest.mark.parametrize("room", [0, 1, 4096, 20_000, 60_000])
 def test_a_full_disk_refuses_whole_appends_and_takes_them_again_when_there_is_room(folder: Path, room: int) -> None:
     data = folder / "data"

@@ -182,8 +182,9 @@ class SimulatedDisk:
     def fail_nth(self, n: int, kind: FaultKind, *, lasting: bool = False) -> None:
         """The `n`th (1 or more) operation of a kind from now on fails, and with `lasting` all of them after it.
 
-        "any" is any of the others; "full" is a write that fails for want of space. A write that fails may have
-        written a part. A flush that fails has flushed anything between nothing and all, and what it has not flushed
+        "any" is any of the others; "full" is a write that fails for want of space, also one over what is there: file
+        systems that put elsewhere what is written anew do that, ext4 does not. A write that fails may have written a
+        part. A flush that fails has flushed anything between nothing and all, and what it has not flushed
         no later flush does, until it is written again.
         """
         self._fault = _Countdown(n, kind, lasting)

@@ -17,7 +17,7 @@ import httpx
 from device.data_folder import JOURNAL_FILE_NAME
 from device.journal import JournalReader
 
-START_S = 30.0
+START_S = 60.0
 WAIT_S = 60.0
 BOXMAN = Path(sys.executable).with_name("boxman")
 

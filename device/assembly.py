@@ -24,6 +24,7 @@ from device.table_terms import TableTerms
 from device.terminal import Terminal
 from device.uplink import CentralSystem, Uplink, UplinkStatus
 from device.uplink_overall import overall
+from device.waiting_since import WaitingSince
 from drivers.table_inputs import TableInputs
 
 SNAPSHOT_FILE = "snapshot"
@@ -238,6 +239,7 @@ def _uplinks(
         )
         for system in systems
     ]
+    terminal.tell_waiting(WaitingSince(reader.read))
     on_change(uplinks[0].status)
     for uplink in uplinks:
         terminal.follow(uplink)

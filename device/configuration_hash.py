@@ -17,6 +17,7 @@ def configuration_hash(settings: Settings) -> str:
     """
     said = {field.name: getattr(settings, field.name) for field in fields(settings)}
     is_virtual = said.pop("virtual_folder") is not None
+    said["proposals_token"] = said.pop("proposals_token_file") is not None
     uplink = said.pop("uplink")
     if is_virtual:
         del said["node_port"]

@@ -6,6 +6,7 @@ from typing import Any
 from device.alert_book import ANOTHER_PERSON, needs_another
 from device.hardware_state import Puck, expected_puck, puck_agrees
 from device.session import Session
+from device.taken_bets import kinds_not_taken
 
 RESERVE_TEXT = "The lid of the dice reserve is open. Say why it was opened, and shut it."
 # What changes the meaning of the next touch stands first, then what stops the game, then what another person must see
@@ -31,6 +32,10 @@ def table_view(session: Session) -> dict[str, Any]:
             "unit": table.unit,
             "limits": {"min": table.minimum, "max": table.maximum},
             "warnings": list(table.rules.warnings),
+            "dice_pass": {
+                "come_out_craps": table.rules.craps_pass_dice,
+                "source": terms.rule_set["dice_pass"]["source"],
+            },
         },
         "open": session.is_open,
         "session_number": session.session_number,
@@ -48,6 +53,7 @@ def table_view(session: Session) -> dict[str, Any]:
             "marks": {str(box): status for box, status in sorted(hardware.marks.items())},
         },
         "bets": table.bets(),
+        "not_taken": kinds_not_taken(table),
         "last_roll": session.last_roll,
         "recent_rolls": session.recent_rolls,
         "last_no_roll": session.last_no_roll,

@@ -43,6 +43,13 @@ def look_at_correction(session: "Session", number: int, dice: tuple[int, int]) -
     return corrections.preview(table, session.history, place, dice) | {"at": session.game_seq}
 
 
+def look_at_last(session: "Session", dice: tuple[int, int]) -> dict[str, Any]:
+    """The same of the last roll, before the boxman corrects it. Raises Refused."""
+    if session.table is None or session.last_roll is None:
+        raise Refused("nothing_to_correct", "no roll has been entered yet")
+    return look_at_correction(session, session.table.roll_number, dice)
+
+
 def correct_roll(
     session: "Session", number: int, dice: tuple[int, int], reason: str, at: int, origin: Origin
 ) -> "list[Entry]":

@@ -72,4 +72,6 @@ class Settings:
     # Who may explain and acknowledge as a supervisor; None: any name but of those concerned.
     supervisors: tuple[str, ...] | None = None
     players_display: PlayersDisplaySettings = field(default_factory=PlayersDisplaySettings)
+    # The file of the word that whoever proposes bets must send; None: they must be programs of this machine.
+    proposals_token_file: Path | None = None
     hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))

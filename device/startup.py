@@ -19,11 +19,11 @@ from device.clock import Clock
 from device.console.dice_reports import DiceReports
 from device.console.http_interface import create_app
 from device.console.journal_questions import JournalQuestions
+from device.console.proposal_access import TokenError, read_token
 from device.console.statistics_page import StatisticsPage
 from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
-from device.https_log import HttpsSystem
 from device.journal import JournalReader
 from device.nats_log import NatsSystem
 from device.players_display import PlayersDisplay
@@ -65,6 +65,7 @@ async def run_terminal(
         manager.still_starting(f"reads its journal, {read} of {of} events")
         on_progress(read, of)
 
+    token = _proposals_token(settings)
     with ExitStack() as stack:
         factory = open_pin_factory(settings.pin_library)
         assembled = assemble(stack, settings, folder, version, _surroundings(settings, folder, factory), on_replay)
@@ -95,6 +96,7 @@ async def run_terminal(
             JournalQuestions(journal),
             players,
             controls,
+            token,
         )
         server = _Server(
             uvicorn.Config(
@@ -127,6 +129,16 @@ async def run_terminal(
             await asyncio.gather(serving, return_exceptions=True)
             for task in reversed(tasks):
                 await _ended(task)
+
+
+def _proposals_token(settings: Settings) -> str | None:
+    """What whoever proposes bets must send; None: no file of it is named. Raises StartError."""
+    if settings.proposals_token_file is None:
+        return None
+    try:
+        return read_token(settings.proposals_token_file)
+    except TokenError as error:
+        raise StartError(str(error)) from error
 
 
 async def _until_one_fails(serving: "asyncio.Task[None]", tasks: list["asyncio.Task[None]"]) -> None:
@@ -211,6 +223,9 @@ def _surroundings(settings: Settings, folder: DataFolder, pin_factory: Any) -> S
                 NatsSystem(uplink.servers, settings.site, settings.table, uplink.stream, ca=uplink.ca, key=key)
             )
         if uplink is not None and uplink.https is not None:
+            # Its packages take a while to read in, and few tables deliver this way.
+            from device.https_log import HttpsSystem
+
             systems.append(HttpsSystem(uplink.https, settings.site, settings.table, key, uplink.ca))
         return systems
 

@@ -116,6 +116,7 @@ class Terminal:
         # Why the rules in force must not be played.
         self._unfit: str | None = None
         self._committed: dict[str, Any] = {}
+        self._waiting_since: Callable[[int], str | None] = lambda _: None
         self.version = 0
         # Set when the terminal ends: whoever follows the state lets go.
         self.closing = False
@@ -135,6 +136,7 @@ class Terminal:
             "uplink": {
                 "state": uplink["state"],
                 "undelivered": undelivered,
+                "waiting_since": self._waiting_since(uplink["delivered"] + 1) if undelivered else None,
                 "last_error": uplink["last_error"],
                 "targets": uplink["targets"],
             },
@@ -157,7 +159,7 @@ class Terminal:
     def close(self) -> None:
         """Let go of everyone who follows the state; the terminal is about to end."""
         self.closing = True
-        self._announce()
+        self.announce()
 
     def follow(self, follower: Follower) -> None:
         """Tell `follower` of every commit from now on."""
@@ -166,6 +168,10 @@ class Terminal:
     def keep_snapshots(self, keeper: SnapshotKeeper) -> None:
         """Have `keeper` keep a snapshot of what is on the disk."""
         self._recorder.keep_snapshots(keeper)
+
+    def tell_waiting(self, waiting_since: Callable[[int], str | None]) -> None:
+        """Have `waiting_since` say when the oldest event that is not delivered happened."""
+        self._waiting_since = waiting_since
 
     def set_uplink(
         self, state: str, delivered: int, last_error: str | None, targets: Mapping[str, str] | None = None
@@ -267,10 +273,19 @@ class Terminal:
                 return None
 
     async def do(
-        self, asked: object, person: str, decide: Callable[[Session, Origin], list[Entry]], command: str
+        self,
+        asked: object,
+        person: str | None,
+        decide: Callable[[Session, Origin], list[Entry]],
+        command: str,
+        *,
+        source: tuple[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Do what a person who has signed in asks for (`session_corrections`). Raises Refused, Halted or Busy."""
-        origin = Origin("console", command, person=person)
+        """Do what another part of the session decides (`session_corrections`, `bet_entry`), asked for by `person`.
+
+        `source`: see `Origin`. Raises Refused, Halted or Busy.
+        """
+        origin = Origin("console", command, person=person, source=source)
         return await self._once(command, asked, lambda: decide(self._session, origin))
 
     async def look(self, at: Callable[[Session], dict[str, Any]]) -> dict[str, Any]:
@@ -381,14 +396,14 @@ class Terminal:
             if event.type == "self_test":
                 self._self_test, self._checks = event.data | {"wall": event.wall}, None
         self._committed = self._view()
-        self._announce()
+        self.announce()
         if events:
             for follower in self._followers:
                 follower.notify()
 
     def halted(self) -> None:
         """Whether anything is accepted has changed."""
-        self._announce()
+        self.announce()
 
     def let_go(self) -> None:
         """The disk is full: nothing is taken on."""
@@ -418,7 +433,7 @@ class Terminal:
             if told := self._machine.look(self._loop_ms()):
                 await self._recorder.hand_in(partial(self._machine_seen, told))
             if self._machine.clock_quality != quality:
-                self._announce()
+                self.announce()
             await asyncio.sleep(MACHINE_LOOK_S)
 
     async def _test_hardware(self) -> None:
@@ -445,7 +460,8 @@ class Terminal:
         view["alerts"] = alerts(self._session, self._recorder.times.alerts)
         return view
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """What a page is shown has changed: whoever follows it is to look anew."""
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -453,7 +469,7 @@ class Terminal:
     def _set_live(self, name: str, value: Any) -> None:
         if self._live[name] != value:
             self._live[name] = value
-            self._announce()
+            self.announce()
 
     # Hardware
 

@@ -92,6 +92,8 @@ class Configuration:
     dice_rules: str | None = None
     supervisors: tuple[str, ...] | None = None
     players_display: PlayersDisplaySettings = field(default_factory=PlayersDisplaySettings)
+    # A file that only its owner may read.
+    proposals_token: Path | None = None
     data_partition: str | None = None
     time_servers: tuple[str, ...] | None = None
 
@@ -171,6 +173,7 @@ def settings(
         dice_rules=dice_rules.load(given.dice_rules or _dice_rules_of(given.rules)),
         supervisors=given.supervisors,
         players_display=given.players_display,
+        proposals_token_file=given.proposals_token,
         virtual_folder=virtual_folder,
         # A browser asks in small letters.
         hosts=sorted({"127.0.0.1", "localhost", given.host, given.host.lower()}),
@@ -258,6 +261,8 @@ def _taken(section: str, name: str, held: str, value: Any, folder: Path) -> dict
                 return {held: check_address(value)}
             case ("uplink", "ca"):
                 check_ca(folder / value)
+                return {held: (folder / value).absolute()}
+            case ("proposals", "token_file"):
                 return {held: (folder / value).absolute()}
             case ("dice", "supervisors"):
                 return {held: _supervisors(value)}

@@ -251,6 +251,19 @@ SECTIONS = (
         tuple(_players_display_keys()),
     ),
     Section(
+        "proposals",
+        "bets that other programs propose to the boxman, such as a tray that reads chips by their tags",
+        (
+            Key(
+                "token_file",
+                Text(_VISIBLE, "the name of a file beside this one, or a path"),
+                "the file (mode 600) of the word that they must send, of 32 characters or more",
+                "proposals_token",
+                "they must run on this machine",
+            ),
+        ),
+    ),
+    Section(
         "system",
         "the computer; read by boxman provision install",
         (

@@ -24,11 +24,13 @@ from device.startup import listen, run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
 from drivers.virtual_node import NODE, node_command
+from provisioning.backup_file import BackupError
 from provisioning.central_server import CentralServer, CentralServerError, ensure_stream
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration, settings
 from provisioning.data_option import add_data_option
 from provisioning.progress import ProgressBar
+from provisioning.restore import check_nothing_waits
 from provisioning.standard_streams import give_up_output
 
 log = logging.getLogger(__name__)
@@ -61,6 +63,7 @@ def run(configuration_path: Path | None, data: Path, port: int | None) -> int:
         with ExitStack() as stack:
             _run(configuration, data, port, stack)
     except (
+        BackupError,
         ConfigurationError,
         DataFolderError,
         JournalError,
@@ -79,6 +82,7 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     # Checked before anything is started: a second terminal on the same data must not disturb the first.
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     folder = stack.enter_context(open_data_folder(data))
+    check_nothing_waits(data)
     listener = stack.enter_context(listen(checked.host, checked.port))
     if virtual_folder is not None:
         _make_virtual_folder(virtual_folder)

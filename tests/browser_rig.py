@@ -123,6 +123,9 @@ _LAYOUT_FAULTS = """async (least) => {
     const cut = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
     if (!target.matches(".named, input") && cut) faults.push(`${name(target)} cuts its words off`);
   }
+  for (const felt of all("#felt"))
+    if (felt.scrollHeight > felt.clientHeight + 1)
+      faults.push(`the layout is ${felt.scrollHeight} px high in ${felt.clientHeight}`);
   // How much of a row is in sight within all that clips it, in px; what is not drawn is not there.
   const inSight = (row) => {
     let { top, bottom } = row.getBoundingClientRect();

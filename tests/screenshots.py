@@ -126,6 +126,9 @@ def main() -> None:
                 expect(page.get_by_test_id("pay-list")).to_contain_text("Come")
                 expect(page.get_by_test_id("puck-message")).to_have_text("Puck in place")
                 page.screenshot(path=PICTURES / "console.png")
+                page.get_by_test_id("last-roll").tap()
+                expect(page.get_by_test_id("felt-pass_line")).to_be_visible()
+                page.screenshot(path=PICTURES / "layout.png")
             with touch_page(chromium, scale=SCALE) as page:
                 page.goto(f"{table.address}/virtual")
                 expect(page.get_by_test_id("virtual-puck-6")).to_have_attribute("data-puck", "on")

@@ -142,7 +142,11 @@ def test_two_touches_settle_a_roll_and_show_collect_and_pay_in_dealing_order(
     # Eleven pays five on the horn's fourth part for 15 to 1, less the other three: 5 * 15 - 15 = 60.
     expect(rows(page, "collect-list")).to_have_text(["5Don't Pass20", "11Any Craps5"])
     expect(rows(page, "pay-list")).to_have_text(
-        ["3Pass Linestake 10 back10", "7Fieldstake 10 back10", "9Hornstake 20 back60"]
+        [
+            "3Pass Line10 at 1 to 1 = 10 · stake 10 back10",
+            "7Field10 at 1 to 1 = 10 · stake 10 back10",
+            "9Horn20 at 3 to 1 = 60 · stake 20 back60",
+        ]
     )
     expect(page.get_by_test_id("collect-sum")).to_have_text("25")
     expect(page.get_by_test_id("pay-sum")).to_have_text("80")
@@ -164,7 +168,12 @@ def test_bets_of_two_players_and_their_odds_go_down_by_touch(page: Page, table: 
     )
     touch(page, "close-bets", "die-1", "die-3")
     # Odds on 4 pay two to one.
-    expect(rows(page, "pay-list")).to_have_text(["3Pass Line 4stake 10 back10", "3Pass Odds 4stake 30 back60"])
+    expect(rows(page, "pay-list")).to_have_text(
+        [
+            "3Pass Line 410 at 1 to 1 = 10 · stake 10 back10",
+            "3Pass Odds 430 at 2 to 1 = 60 · stake 30 back60",
+        ]
+    )
     expect(rows(page, "collect-list")).to_have_text(["8Don't Pass 415", "8Don't Pass Odds 440"])
 
 
@@ -247,14 +256,17 @@ def test_a_correction_shows_what_to_undo_and_then_what_to_settle(page: Page, tab
     touch(page, "step-settle")
     expect(page.get_by_test_id("undo-take-list")).to_be_hidden()
     expect(rows(page, "collect-list")).to_have_text(["3Pass Line10"])
-    expect(rows(page, "pay-list")).to_have_text(["5Don't Passstake 20 back20", "7Fieldstake 10 back10"])
+    expect(rows(page, "pay-list")).to_have_text(
+        ["5Don't Pass20 at 1 to 1 = 20 · stake 20 back20", "7Field10 at 1 to 1 = 10 · stake 10 back10"]
+    )
     touch(page, "step-undo")
     expect(page.get_by_test_id("undo-take-list")).to_be_visible()
     # The next roll ends it.
     touch(page, "die-1", "die-1")
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
     expect(page.get_by_test_id("step-undo")).to_be_hidden()
-    expect(page.get_by_test_id("pay-list")).to_be_visible()
+    # It has decided nothing, so that the layout has the room.
+    expect(page.get_by_test_id("felt")).to_be_visible()
 
 
 def test_dice_keyed_while_the_correction_is_open_correct_the_roll(page: Page, table: TerminalProcess) -> None:
@@ -326,7 +338,7 @@ def test_a_roll_that_arrives_closes_the_dialog_that_would_hide_it(page: Page, ta
     touch(page, "button-bets", "player-3", "kind-come")
     key_dice(table, 4, 3)
     expect(page.get_by_test_id("overlay-bets")).to_be_hidden()
-    expect(rows(page, "pay-list")).to_have_text(["5Pass Linestake 20 back20"])
+    expect(rows(page, "pay-list")).to_have_text(["5Pass Line20 at 1 to 1 = 20 · stake 20 back20"])
     # A finger on its way to the panel finds the dice keys at rest; then they work.
     touch(page, "die-1", "die-1")
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
@@ -377,7 +389,7 @@ def test_a_throw_that_is_no_roll_leaves_the_lists_marked_as_settled(page: Page, 
     expect(settled).to_be_hidden()
     touch(page, "button-no-roll", "reason-slid")
     expect(settled).to_have_text("Already settled (roll 1)")
-    expect(page.locator("#pay")).to_have_css("opacity", "0.45")
+    expect(page.locator("#pay")).to_have_css("opacity", "0.7")
     # The next roll is to be settled again.
     touch(page, "die-2", "die-2")
     expect(settled).to_be_hidden()
@@ -394,7 +406,9 @@ def test_only_what_is_paid_is_counted_and_come_bets_that_travel_stand_apart(page
     expect(page.get_by_test_id("pay-count")).to_have_text("1")
     expect(page.get_by_test_id("pay-sum")).to_have_text("14")
     expect(page.locator("#pay-list .apart")).to_have_text("2 come bets travel")
-    expect(rows(page, "pay-list")).to_have_text(["7Place 6stays up14", "3Cometo 6", "5Cometo 6"])
+    expect(rows(page, "pay-list")).to_have_text(
+        ["7Place 612 at 7 to 6 = 14 · stays up14", "3Come10to 6", "5Come15to 6"]
+    )
 
 
 def test_a_long_list_turns_its_page_at_a_touch_with_the_total_in_sight(page: Page, table: TerminalProcess) -> None:
@@ -581,6 +595,7 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
         "uplink": {
             "state": "fenced",
             "undelivered": 12,
+            "waiting_since": "2026-01-02T20:14:03.250Z",
             "last_error": fenced,
             "targets": {"nats": "fenced", "https": "online"},
         },
@@ -612,6 +627,8 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
     expect(page.get_by_test_id("pay-list")).to_contain_text("Field")
     touch(page, "button-help")
     expect(page.get_by_test_id("help-status")).to_contain_text(f"nats FENCED, https Online: {fenced}")
+    oldest = re.compile(r"Undelivered12, the oldest of 2026-01-0[23] [0-2][0-9]:[0-9]4")
+    expect(page.get_by_test_id("help-status")).to_contain_text(oldest)
 
 
 def test_an_alert_is_acknowledged_by_name_at_a_touch_and_then_stands_quietly(
@@ -1021,6 +1038,8 @@ def test_a_keyboard_enters_dice_and_amounts(page: Page, table: TerminalProcess) 
     expect(page.get_by_test_id("overlay-correct")).to_be_visible()
     page.keyboard.press("5")
     page.keyboard.press("6")
+    # What becomes of it stands there before it can be confirmed.
+    expect(page.get_by_test_id("confirm-correct")).to_be_enabled()
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "5-6")
     assert table.state()["roll_number"] == 1
@@ -1159,7 +1178,7 @@ def test_markup_in_a_player_s_name_is_text(page: Page, table: TerminalProcess) -
     touch(page, "close-bets", "button-new-shooter", f"shooter-{MARKUP}")
     expect(page.get_by_test_id("shooter")).to_have_text(f"Shooter {MARKUP}")
     touch(page, "die-2", "die-2")
-    expect(rows(page, "pay-list")).to_have_text([f"{MARKUP}Fieldstake 10 back10"])
+    expect(rows(page, "pay-list")).to_have_text([f"{MARKUP}Field10 at 1 to 1 = 10 · stake 10 back10"])
     assert page.locator("#stage img").count() == 0
 
 

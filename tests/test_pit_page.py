@@ -12,6 +12,7 @@ from device.console.requests import BODY_BYTES_MAX
 from device.presence import SILENT_S
 from provisioning.central_server import CentralServer
 from tests.archive_rig import History
+from tests.axe_rig import axe_faults
 from tests.browser_rig import browser
 from tests.pit_rig import LateHistory, Pit, Tables, central_server
 from tests.terminal_rig import wait_for
@@ -337,7 +338,11 @@ def test_nothing_is_cut_off_and_everything_is_large_enough_for_a_finger(page: Pa
         tile.click()
         page.get_by_test_id("see-puck_differs").click()
         assert page.evaluate(FAULTS) == [], (language, width, height)
+        if width == 1920:
+            assert axe_faults(page) == []
         page.get_by_test_id("detail-close").click()
+        if width == 1920:
+            assert axe_faults(page) == []
 
 
 FAULTS = """() => {

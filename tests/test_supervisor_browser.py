@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Request, ViewportSize, expect
 
 from device.people_file import Listed, changing, hashed
 from provisioning.settle import settle
+from tests.axe_rig import axe_faults
 from tests.browser_rig import SCREEN, layout_faults, touch_page
 from tests.terminal_rig import TerminalProcess, lines_in
 
@@ -242,13 +243,17 @@ def test_a_supervisors_sign_in_goes_along_to_the_boxmans_screen(page: Page, tabl
 def test_nothing_is_cut_off_or_too_small_for_a_finger(
     chromium: Browser, table: TerminalProcess, screen: ViewportSize
 ) -> None:
+    # Colours, roles and names are the same on both.
+    def seen_wrong(page: Page) -> list[str]:
+        return layout_faults(page) + (axe_faults(page) if screen == SCREEN else [])
+
     faults: dict[str, Any] = {}
     with touch_page(chromium, screen) as page:
         page.set_default_timeout(WAIT_MS)
         page.goto(f"{table.address}/supervisor")
         seen(page, f"sign-in-{MARTA}")
         touch(page, f"sign-in-{MARTA}")
-        faults["pin"] = layout_faults(page)
+        faults["pin"] = seen_wrong(page)
         touch(page, *(f"pin-{digit}" for digit in PIN), "pin-ok")
         for tab, there in (
             ("table", "table-says"),
@@ -260,13 +265,13 @@ def test_nothing_is_cut_off_or_too_small_for_a_finger(
         ):
             touch(page, f"tab-{tab}")
             seen(page, there)
-            faults[tab] = layout_faults(page)
+            faults[tab] = seen_wrong(page)
         touch(page, "tab-corrections", "roll-1")
-        faults["dice"] = layout_faults(page)
+        faults["dice"] = seen_wrong(page)
         touch(page, "right-1-5", "right-2-3")
         page.locator("[data-testid=confirm-correction], [data-testid=adjust-instead]").wait_for()
-        faults["comparison"] = layout_faults(page)
+        faults["comparison"] = seen_wrong(page)
         touch(page, "correction-back", "roll-1", "adjust")
-        faults["adjustment"] = layout_faults(page)
+        faults["adjustment"] = seen_wrong(page)
         touch(page, "sign-out")
     assert {name: found for name, found in faults.items() if found} == {}

@@ -61,7 +61,7 @@ def test_a_roll_from_the_dice_keys_settles_and_the_stream_tells_it(table: Termin
     # The Strip's field pays three to one on twelve.
     assert told["last_roll"]["dice"] == [6, 6]
     assert told["last_roll"]["results"] == [
-        {"player": "3", "kind": "field", "result": "win", "paid": 30, "returned": 10}
+        {"player": "3", "kind": "field", "result": "win", "amount": 10, "odds": [3, 1], "paid": 30, "returned": 10}
     ]
 
 
@@ -116,7 +116,8 @@ def test_losers_are_shown_with_their_stake_and_a_correction_with_what_it_undid(t
     assert table.state()["last_roll"]["results"] == [lost]
     table.do({"correct": [6, 5]})
     last = table.state()["last_roll"]
-    assert last["results"] == [{"player": "3", "kind": "field", "result": "win", "paid": 15, "returned": 15}]
+    won = {"player": "3", "kind": "field", "result": "win", "amount": 15, "odds": [1, 1], "paid": 15, "returned": 15}
+    assert last["results"] == [won]
     assert (last["undone"], last["undone_dice"]) == ([lost], [5, 2])
     again = table.post({"correct": [5, 6]})
     assert (again.status_code, again.json()["refused"]) == (409, "nothing_to_correct")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,11 +13,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
+from device.console.bet_interface import bet_routes, proposal_desk
+from device.console.correction_page import comparison_route
 from device.console.dice_reports import PAGES as DICE_PAGES
 from device.console.dice_reports import DiceReports, ReportFailed
 from device.console.journal_questions import JournalQuestions
 from device.console.page_files import PAGES, PageFiles
+from device.console.painted import painted_routes
 from device.console.players_page import players_routes
+from device.console.proposal_access import NotAllowed
 from device.console.request_body import read_body
 from device.console.requests import (
     BadRequest,
@@ -50,6 +55,8 @@ from engine_lite.refusal import Refused
 from engine_lite.rule_compiler import compile_rules
 
 HEARTBEAT_S = 1.0
+DESCRIPTION = Path(__file__).with_name("openapi.json")
+"""What there is on the interface, as OpenAPI."""
 # A page loads only what the terminal itself serves, and is shown in no other page's frame.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
@@ -71,13 +78,15 @@ def create_app(
     questions: JournalQuestions,
     players: PlayersDisplay | None,
     controls: VirtualControls | None,
+    proposals_token: str | None,
 ) -> Starlette:
     """The application for one terminal.
 
     `players` is None where there is no display for them; `controls` drive the virtual table where the hardware is
-    virtual.
+    virtual. Whoever proposes bets must send `proposals_token`; None: must be on this machine.
     """
     rules = _rules_view()
+    proposals = proposal_desk(terminal)
     # Catalogues are read before anyone waits for them: that of the screen, and that of the interface.
     for language in (settings.language or language_of(settings.terms.rule_set["name"]), "en"):
         said("", language, "")
@@ -95,12 +104,16 @@ def create_app(
         return str(terminal.state["table"]["rules"])
 
     def state_view(language: str) -> dict[str, Any]:
-        return state_in(terminal.state | {"virtual": controls is not None}, language)
+        more = {"virtual": controls is not None, "proposals": proposals.view()}
+        return state_in(terminal.state | more, language)
 
     async def words(request: Request) -> Response:
         language = chosen_language(request.cookies, settings.language or language_of(rules_now()))
         module = words_module(language, rules_now())
         return Response(module, media_type="text/javascript; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+    async def description(_request: Request) -> Response:
+        return FileResponse(DESCRIPTION, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     async def state(request: Request) -> Response:
         return JSONResponse(state_view(_language(request)), headers={"Cache-Control": "no-store"})
@@ -182,12 +195,16 @@ def create_app(
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
         Route("/words.js", words),
+        Route("/openapi.json", description),
         Mount("/static", PageFiles(directory=PAGES)),
         Route("/api/state", state),
         Route("/api/stream", stream),
         Route("/api/rules", rule_list),
         Route("/api/command", command, methods=["POST"]),
+        *bet_routes(terminal, proposals, proposals_token),
+        *painted_routes(),
         Route("/api/take_back", take_back, methods=["POST"]),
+        comparison_route(terminal),
         Route("/api/acknowledge", acknowledge, methods=["POST"]),
         Route("/api/dice", dice, methods=["POST"]),
         Route("/api/dice/fairness", dice_fairness),
@@ -253,6 +270,9 @@ def _answers(rules_now: Callable[[], str]) -> dict[Any, Callable[[Request, Excep
     async def busy(request: Request, error: Exception) -> Response:
         return JSONResponse({"message": words(request, str(error))}, status_code=429)
 
+    async def not_allowed(request: Request, error: Exception) -> Response:
+        return JSONResponse({"message": words(request, str(error))}, status_code=401)
+
     async def report_failed(request: Request, error: Exception) -> Response:
         return JSONResponse({"message": words(request, str(error))}, status_code=500)
 
@@ -263,6 +283,7 @@ def _answers(rules_now: Callable[[], str]) -> dict[Any, Callable[[Request, Excep
         IdReused: id_reused,
         ClientDisconnect: client_gone,
         Busy: busy,
+        NotAllowed: not_allowed,
         ReportFailed: report_failed,
     }
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from device.bet_entry import PRESSES
 from device.corrections import ADJUSTMENTS_MAX, AMOUNT_MAX
 from device.dice_control.dice_actions import NOTE_MAX, ActionError, parse_action
 from device.dice_control.names import person_fault, text_fault
 from device.journal_query import Filter
+from device.proposals import BETS_MAX, Proposal
 from device.table_terms import TableTerms
 from engine_lite import rule_sets
 from engine_lite.rule_data import RuleError
@@ -21,6 +23,7 @@ BODY_BYTES_MAX = 64 * 1024
 PIN_SENT = re.compile(r"[0-9]{1,8}")
 WALL_BEGINS = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}(:[0-9]{2}(:[0-9]{2})?)?)?)?)?")
 _COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_SOURCE = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 
 
 class BadRequest(Exception):
@@ -68,6 +71,33 @@ class DiceCommand:
 
     command: str
     action: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PressCommand:
+    """A bet that stands and is to be raised, by one of PRESSES, and the id under which it is done once."""
+
+    command: str
+    player: str
+    kind: str
+    number: int | None
+    by: str
+
+
+@dataclass(frozen=True)
+class PlayerCommand:
+    """A player whose bets are meant, and the id under which it is done once."""
+
+    command: str
+    player: str
+
+
+@dataclass(frozen=True)
+class ProposalCommand:
+    """A proposal that is taken or left, by its source and id, and the id under which that is done once."""
+
+    command: str
+    key: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -145,6 +175,67 @@ def parse_step(body: dict[str, Any]) -> StepCommand:
     if after_roll is not None and (type(after_roll) is not int or after_roll < 0):
         raise BadRequest("after_roll", "must be the number of a roll, or null")
     return StepCommand(command, step, after_roll)
+
+
+def parse_press(body: dict[str, Any]) -> PressCommand:
+    """A request to raise a bet that stands. Raises BadRequest."""
+    _only(body, ("id", "player", "kind", "number", "by"))
+    command, by = _command(body), choice(body, "by", lambda value: value in PRESSES, "must be " + " or ".join(PRESSES))
+    bet = {name: _part(body, name) for name in ("player", "kind")} | {"number": body.get("number")}
+    _check_bet("take_down", bet)
+    return PressCommand(command, bet["player"], bet["kind"], bet["number"], by)
+
+
+def parse_repeat(body: dict[str, Any]) -> PlayerCommand:
+    """A request to repeat a player's bets. Raises BadRequest."""
+    _only(body, ("id", "player"))
+    return PlayerCommand(_command(body), parse_player(body))
+
+
+def parse_player(asked: Mapping[str, Any]) -> str:
+    """The player that a request is about. Raises BadRequest."""
+    player = asked.get("player")
+    try:
+        check_step({"shooter": player})
+    except StepError as error:
+        raise BadRequest("player", error.message) from None
+    return str(player)
+
+
+def parse_proposal(body: dict[str, Any]) -> Proposal:
+    """What another program proposes. Raises BadRequest."""
+    _only(body, ("source", "id", "after_roll", "bets"))
+    source, bets = _source(body), _part(body, "bets")
+    if not isinstance(bets, list) or not 1 <= len(bets) <= BETS_MAX:
+        raise BadRequest("bets", f"must be a list of 1 to {BETS_MAX} bets")
+    for index, bet in enumerate(bets):
+        _check_bet("bet", bet, f"bets[{index}]")
+    return Proposal(source, _command(body), _whole(body, "after_roll", 0), tuple(bets))
+
+
+def parse_answer(body: dict[str, Any]) -> ProposalCommand:
+    """A request to take or to leave a proposal. Raises BadRequest."""
+    _only(body, ("id", "source", "proposal"))
+    proposal = _part(body, "proposal")
+    if not isinstance(proposal, str) or not _COMMAND_ID.fullmatch(proposal):
+        raise BadRequest("proposal", "must be the id of a proposal")
+    return ProposalCommand(_command(body), (_source(body), proposal))
+
+
+def _source(body: dict[str, Any]) -> str:
+    source = _part(body, "source")
+    if not isinstance(source, str) or not _SOURCE.fullmatch(source):
+        raise BadRequest("source", "must be 1 to 32 letters, digits, ., - or _")
+    return source
+
+
+def _check_bet(step: str, bet: Any, place: str = "") -> None:
+    """Whether a bet has the shape that a step of this name wants. Raises BadRequest."""
+    try:
+        check_step({step: bet})
+    except StepError as error:
+        _, _, part = error.field.partition(".")
+        raise BadRequest(".".join(filter(None, (place, part))) or step, error.message) from None
 
 
 def parse_take_back(body: dict[str, Any]) -> TakeBackCommand:

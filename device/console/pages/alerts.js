@@ -20,7 +20,7 @@ import {
 import { addDialog, closeAfter, closeOverlay, openOverlay } from "./dialogs.js";
 import { waitingOpenings } from "./dice_words.js";
 import { letterPad, tidied } from "./letter_pad.js";
-import { isSettling, resultsNeed } from "./main_screen.js";
+import { isSettling, layoutNeed, resultsNeed } from "./main_screen.js";
 import { askWhy, openingInQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { element } from "./terminal.js";
@@ -125,7 +125,7 @@ function roomForAlerts() {
   const question = byId("question");
   const others = [...work.children].filter((node) => node.id !== "asks" && node.checkVisibility());
   if (question.checkVisibility()) others.push(question);
-  const need = (node) => (node.id === "results" ? resultsNeed() : node.offsetHeight);
+  const need = (node) => (node.id === "results" ? resultsNeed() : (layoutNeed(node) ?? node.offsetHeight));
   const closed = byId("closed");
   // It takes all that is left to it; its words and buttons need less.
   const spare = closed.hidden ? 0 : closed.offsetHeight - parseFloat(getComputedStyle(closed).minHeight);

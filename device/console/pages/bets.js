@@ -2,6 +2,7 @@
 
 import { TEXT } from "./console_text.js";
 import {
+  act,
   betEntry,
   betName,
   button,
@@ -23,9 +24,11 @@ import { addDialog, openOverlay, overlay } from "./dialogs.js";
 import { AMOUNT_DIGITS_MAX, digitPad } from "./digit_pad.js";
 import { pageBy } from "./scrolling.js";
 import { onSecondTouch } from "./second_touch.js";
-import { element } from "./terminal.js";
+import { element, get } from "./terminal.js";
 
-const CHIPS = [1, 5, 25, 100, 500];
+// What chips are made of, and how many of them have their place.
+const CHIPS = [1, 5, 25, 100, 500, 1000, 5000, 25000, 100000, 500000];
+const CHIPS_SHOWN = 5;
 // Which group a bet is listed under, by its stage in the rule set.
 const GROUP_OF_STAGE = { line: "line", odds: "line", multi_roll: "numbers", one_roll: "one_roll" };
 const ODDS_PARENT = {
@@ -35,12 +38,14 @@ const ODDS_PARENT = {
   dont_come_odds: "dont_come",
 };
 
-const NOTHING = { player: null, group: "line", kind: null, number: null, amount: 0, entry: "new" };
+const NOTHING = { player: null, group: "line", only: null, kind: null, number: null, amount: 0, entry: "new" };
 
-// `entry`: the amount was "typed" by digits, which go on behind it, or laid with "chips", which add up; or the next
+// `only`: the kinds of the place on the layout that was touched, in the place of a group. `entry`: the amount was "typed" by digits, which go on behind it, or laid with "chips", which add up; or the next
 // touch begins a "new" one.
 let draft = NOTHING;
 let draftTable = null; // the rules and limits that the draft was made under
+let quick = null; // what the terminal offers for the player (/api/quick_bets), as long as nothing has changed
+let quickAsked = null; // for what it was asked
 
 const sum = (bets) => bets.reduce((total, bet) => total + bet.amount, 0);
 const betsOf = (player) => state.bets.filter((bet) => bet.player === player);
@@ -94,7 +99,23 @@ const isChosen = (bet) =>
 const chosenBet = () => state.bets.find(isChosen) ?? null;
 
 function chooseBet(bet) {
-  choose({ player: bet.player, group: groupOf(bet.kind), kind: bet.kind, number: bet.number ?? null });
+  choose({ player: bet.player, group: groupOf(bet.kind), only: null, kind: bet.kind, number: bet.number ?? null });
+  if (overlay !== "bets") openOverlay("bets");
+}
+
+/**
+ * Opens the dialog for a place on the layout: `kinds` are those that lie there, `number` its box. Nothing is put down.
+ * `player`: whose bet was touched there; else whoever was chosen before.
+ */
+export function openBetEntry({ kinds, number = null, player = null }) {
+  const whose = player ?? draft.player;
+  if (kinds.length === 1) {
+    const [kind] = kinds;
+    const stands = state.bets.some((bet) => bet.player === whose && bet.kind === kind && (bet.number ?? null) === number);
+    choose({ player: whose, group: groupOf(kind), only: null, kind, number: travels(kind) && !stands ? null : number });
+  } else {
+    choose({ player: whose, group: groupOf(kinds[0]), only: kinds, kind: null, number });
+  }
   if (overlay !== "bets") openOverlay("bets");
 }
 
@@ -138,7 +159,7 @@ function chooseKind(kind) {
 }
 
 function chooseGroup(group) {
-  if (group !== draft.group) choose({ group, kind: null, number: null });
+  if (group !== draft.group || draft.only) choose({ group, only: null, kind: null, number: null });
 }
 
 function choosePlayer(player) {
@@ -159,6 +180,73 @@ function addChip(chip) {
   if (String(next).length <= AMOUNT_DIGITS_MAX) change({ amount: next, entry: "chips" });
 }
 
+/** The amounts that are put down most: the table's chips, from the one below its lowest bet on. */
+function chipsOf({ unit, limits }) {
+  const made = CHIPS.filter((chip) => chip % unit === 0 && chip <= limits.max);
+  const least = made.findLastIndex((chip) => chip <= limits.min);
+  const first = Math.max(0, Math.min(least - 1, made.length - CHIPS_SHOWN));
+  return made.slice(first, first + CHIPS_SHOWN);
+}
+
+/** Asks what can be done for the player at one touch, as often as what it depends on changes. */
+function askQuick() {
+  const { player } = draft;
+  const { roll_number, last_roll, open, table } = state;
+  const asked = JSON.stringify([player, roll_number, last_roll?.seq, last_roll?.dice, open, table, player && betsOf(player)]);
+  if (asked === quickAsked) return;
+  quickAsked = asked;
+  quick = null;
+  if (player === null) return;
+  get(`/api/quick_bets?player=${encodeURIComponent(player)}`).then(
+    (view) => {
+      if (asked !== quickAsked) return;
+      quick = view;
+      render();
+    },
+    () => {
+      // Asked again with the next change of anything.
+      if (asked === quickAsked) quickAsked = null;
+    },
+  );
+}
+
+/** What one press adds to the chosen bet; null while nobody knows, or where it does not stand. */
+function unitOfChosen() {
+  const chosen = chosenBet();
+  const unit = quick?.units.find(({ kind, number }) => kind === chosen?.kind && number === (chosen.number ?? null));
+  return unit?.unit ?? null;
+}
+
+function renderQuick(chosen) {
+  const repeated = quick?.repeat ?? [];
+  const left = quick?.not_allowed ?? [];
+  draw("bet-repeat", [repeated, left, rulesRead], () => {
+    byId("bet-repeat").replaceChildren(
+      TEXT.repeat(repeated.length, money(sum(repeated))),
+      ...left.slice(0, 1).map((bet) => element("small", {}, TEXT.not_repeated(betName(bet), left.length - 1))),
+    );
+  });
+  setAvailable(byId("bet-repeat"), repeated.length > 0);
+  const unit = unitOfChosen();
+  byId("bet-press").textContent = unit === null ? TEXT.press : TEXT.press_unit(money(unit));
+  byId("bet-double").textContent = chosen ? TEXT.press_double(money(chosen.amount * 2)) : TEXT.double;
+  setAvailable(byId("bet-press"), unit !== null);
+  setAvailable(byId("bet-double"), chosen !== null);
+}
+
+/** Raises the chosen bet: by how much, the terminal says. */
+async function press(by) {
+  const { player, kind, number } = chosenBet();
+  await act("/api/press", { player, kind, number: number ?? null, by }, TEXT.actions.press(kind));
+  choose({});
+}
+
+async function repeat() {
+  const { player } = draft;
+  await act("/api/repeat", { player }, TEXT.actions.repeat(player));
+  choose({});
+}
+
 /** Sends what changes the chosen bet; done or refused, the next digit begins a new amount. */
 async function changeChosen(step) {
   choose((await command(step)) ? { amount: 0 } : {});
@@ -170,15 +258,17 @@ function putBet() {
 }
 
 function renderBets() {
-  const { limits, unit } = state.table;
+  const { limits } = state.table;
   const bets = currentSet()?.bets ?? [];
   const numbers = draft.kind ? numbersOf(draft.kind) : [];
   const complete = draft.player !== null && draft.kind !== null && (numbers.length === 0 || draft.number !== null);
   const chosen = chosenBet();
   byId("bet-summary").textContent = TEXT.bet_summary(
     draft.player === null ? TEXT.choose_player : TEXT.player_has(draft.player, money(sum(betsOf(draft.player)))),
-    draft.kind ? betName(draft) : TEXT.choose_kind,
+    draft.kind ? betName(draft) : draft.number ? TEXT.choose_kind_for(draft.number) : TEXT.choose_kind,
   );
+  askQuick();
+  renderQuick(chosen);
 
   const onLayout = players().map((player) => [player, sum(betsOf(player))]);
   draw("bet-players", [onLayout, draft.player], () => {
@@ -193,18 +283,24 @@ function renderBets() {
       ),
     );
   });
-  draw("bet-kinds", [bets, draft.group, draft.kind], () => {
+  draw("bet-kinds", [bets, draft.group, draft.only, draft.kind, state.not_taken], () => {
     const groups = Object.keys(TEXT.groups).filter((group) => bets.some((bet) => groupOf(bet.kind) === group));
     byId("groups").replaceChildren(
       ...groups.map((group) =>
-        button(`group-${group}`, TEXT.groups[group], () => chooseGroup(group), { pressed: group === draft.group }),
+        button(`group-${group}`, TEXT.groups[group], () => chooseGroup(group), {
+          pressed: group === draft.group && !draft.only,
+        }),
       ),
     );
-    const kinds = bets.filter((bet) => groupOf(bet.kind) === draft.group);
+    const here = ({ kind }) => (draft.only ? draft.only.includes(kind) : groupOf(kind) === draft.group);
+    const kinds = bets.filter(here);
     byId("kinds").dataset.group = draft.group;
     byId("kinds").replaceChildren(
       ...kinds.map((bet) =>
-        button(`kind-${bet.kind}`, bet.name, () => chooseKind(bet.kind), { pressed: bet.kind === draft.kind }),
+        button(`kind-${bet.kind}`, bet.name, () => chooseKind(bet.kind), {
+          pressed: bet.kind === draft.kind,
+          className: state.not_taken.includes(bet.kind) ? "not-taken" : null,
+        }),
       ),
     );
   });
@@ -215,10 +311,12 @@ function renderBets() {
       ),
     );
   });
-  draw("bet-chips", [unit], () => {
+  draw("bet-chips", [state.table.unit, limits], () => {
     byId("chips").replaceChildren(
-      ...CHIPS.filter((chip) => chip % unit === 0).map((chip) =>
-        button(`chip-${chip}`, String(chip), () => addChip(chip), { className: `chip chip-${chip}` }),
+      ...chipsOf(state.table).map((chip) =>
+        button(`chip-${chip}`, money(chip), () => addChip(chip), {
+          className: `chip chip-${chip}${chip >= 1000 ? " long" : ""}`,
+        }),
       ),
     );
   });
@@ -256,6 +354,9 @@ export function buildBets() {
   digitPad(byId("digits"), "", keyAmount);
   const on = (id, onclick) => byId(id).addEventListener("click", onclick);
   on("bet-put", putBet);
+  on("bet-press", () => press("unit"));
+  on("bet-double", () => press("double"));
+  on("bet-repeat", repeat);
   on("bet-reduce", () => changeChosen({ reduce: { ...betStep(draft), amount: draft.amount } }));
   on("bet-working", () => command({ working: { ...betStep(draft), on: !chosenBet().works } }));
   onSecondTouch(byId("bet-take-down"), {

@@ -10,7 +10,7 @@ import {
   button,
   byId,
   command,
-  currentSet,
+  dayTime,
   deliver,
   discardUnsent,
   draw,
@@ -22,7 +22,6 @@ import {
   plain,
   players,
   reachable,
-  reasonWords,
   setReachable,
   setState,
   state,
@@ -55,9 +54,10 @@ import { buildSets } from "./dice_sets.js";
 import { buildTextEntry } from "./dice_text_entry.js";
 import { buildHardware } from "./hardware.js";
 import { announceRoll, buildMainScreen, renderMainScreen } from "./main_screen.js";
+import { noRollReasons, reasonButton } from "./no_roll_reasons.js";
+import { buildProposals, renderProposals } from "./proposals.js";
 import { renderQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
-import { onSecondTouch } from "./second_touch.js";
 import { buildTableOpening, optionWords } from "./table_opening.js";
 import { element, followState } from "./terminal.js";
 import { LANGUAGE, LANGUAGES, chooseLanguage } from "./translation.js";
@@ -92,6 +92,7 @@ function drawPage() {
     renderMainScreen();
     renderQuestion();
     renderAlerts();
+    renderProposals();
     renderStandingBets();
     renderEntry();
     openDialog()?.render();
@@ -104,29 +105,14 @@ function drawPage() {
 }
 
 function renderReasons() {
-  const reasons = Object.keys(currentSet()?.no_roll ?? {}).map((reason) => ({ reason, ...reasonWords(reason) }));
+  const reasons = noRollReasons();
   draw("reasons", reasons, () => {
-    const choose = (reason) => closeAfter(command({ no_roll: reason }));
-    const voiding = reasons.filter(({ counts }) => !counts);
     const counting = reasons.filter(({ counts }) => counts);
-    byId("reasons").replaceChildren(
-      ...voiding.map(({ reason, words }) => button(`reason-${reason}`, words, () => choose(reason), { entry: true })),
-    );
+    const buttons = (some) => some.map((said) => reasonButton("reason", said, closeAfter));
+    byId("reasons").replaceChildren(...buttons(reasons.filter(({ counts }) => !counts)));
     byId("reasons-count").hidden = counting.length === 0;
-    byId("counting").replaceChildren(...counting.map((counted) => countingReason(counted, choose)));
+    byId("counting").replaceChildren(...buttons(counting));
   });
-}
-
-/** A reason for which the rules read the dice all the same: that it is to void the throw is asked once more. */
-function countingReason({ reason, words, source }, choose) {
-  const node = button(`reason-${reason}`, "", null, { entry: true });
-  onSecondTouch(node, {
-    subject: () => state.roll_number,
-    words: () => element("span", {}, words, element("small", {}, source)),
-    ask: () => TEXT.reason_again,
-    act: () => choose(reason),
-  });
-  return node;
 }
 
 function renderShooters() {
@@ -162,10 +148,14 @@ function renderHelp() {
   const shown = [
     [TEXT.help_rules, `${table.rules}: ${table.title}`],
     ...(options ? [[TEXT.help_options, options]] : []),
+    [TEXT.help_dice_pass, `${byId("dice-pass-rule").textContent} (${table.dice_pass.source})`],
     [TEXT.help_limits, TEXT.limits(money(table.limits.min), money(table.limits.max))],
     [TEXT.help_unit, money(table.unit)],
     [TEXT.help_house, money(state.house)],
     [TEXT.help_network, networkWords(uplink)],
+    ...(uplink.waiting_since
+      ? [[TEXT.undelivered, TEXT.waiting(money(uplink.undelivered), dayTime(uplink.waiting_since))]]
+      : []),
     [TEXT.help_recent, state.recent_rolls.map((dice) => dice.join("-")).join("  ")],
     ...table.warnings.map((text) => [TEXT.help_warnings, text]),
   ];
@@ -239,6 +229,7 @@ function build() {
   buildMainScreen();
   buildDiceEntry();
   buildBets();
+  buildProposals();
   buildTableOpening();
   buildAlerts();
   buildHardware();

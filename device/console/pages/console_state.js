@@ -90,6 +90,9 @@ export const named = (text) => text.replace(KIND, (kind) => betEntry(kind)?.name
 export const clockTime = (wall) =>
   wall ? new Date(wall).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : "";
 
+/** As clockTime, of what may be days ago: 2026-11-29 22:10. */
+export const dayTime = (wall) => new Date(wall).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+
 export const isPosition = (player) => /^[0-9]+$/.test(player);
 
 /** Positions in their order, then names. */

@@ -15,6 +15,7 @@ import {
   state,
 } from "./console_state.js";
 import { addDialog, closeOverlay, overlay } from "./dialogs.js";
+import { isCompared, showComparison } from "./roll_comparison.js";
 import { drawDie, element } from "./terminal.js";
 
 const FACES = [1, 2, 3, 4, 5, 6];
@@ -234,7 +235,8 @@ function renderCorrect() {
     byId("confirm-correct").textContent =
       right.length === 2 ? TEXT.correct_confirm(last.dice.join("-"), right.join("-")) : TEXT.correct_touch;
   });
-  byId("confirm-correct").disabled = right.length < 2 || !(mayEnter() || telling());
+  showComparison(last, right);
+  byId("confirm-correct").disabled = right.length < 2 || !isCompared() || !(mayEnter() || telling());
 }
 
 export function buildDiceEntry() {

@@ -2,7 +2,7 @@
 // a moment, or the terminal says that it records nothing, only the house's text stays.
 
 import { TEXT } from "./players_text.js";
-import { drawDie, element, get } from "./terminal.js";
+import { drawDie, element, get, giveSignOfLife } from "./terminal.js";
 import { decimal, inLanguage, LANGUAGE, whole } from "./translation.js";
 
 const byId = (id) => document.getElementById(id);
@@ -42,6 +42,7 @@ function look() {
     view = { run, live: false, house_text: view.house_text };
     render();
   }
+  giveSignOfLife();
 }
 
 function listen() {

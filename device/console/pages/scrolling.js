@@ -29,6 +29,8 @@ export function pageBy(list, more, rows = () => list.children, { whole = false }
     if (below > 0) more.replaceChildren(TEXT.below(below), element("span", {}, ` ${TEXT.more}`));
     else more.replaceChildren(TEXT.back_to_top);
   };
+  // A list of rows that nobody can touch is turned by a keyboard as well.
+  list.tabIndex = 0;
   more.addEventListener("click", () => {
     const { top, bottom: edge } = list.getBoundingClientRect();
     const end = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;

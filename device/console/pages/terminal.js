@@ -82,6 +82,11 @@ export function drawDie(value) {
   return die;
 }
 
+/** Tells the page's watchdog (watchdog.js), where it has one, that all that there is to draw has been drawn. */
+export function giveSignOfLife() {
+  globalThis.signOfLife?.();
+}
+
 /** An id for one action: 32 hexadecimal digits. randomUUID exists only where the browser trusts the origin. */
 export function freshId() {
   if (crypto.randomUUID) return crypto.randomUUID().replaceAll("-", "");
@@ -151,9 +156,12 @@ export function followState({ onState, onReach }) {
   };
   const look = () => {
     const now = performance.now() - heardAt < SILENCE_MAX_MS;
-    if (now === reachable) return;
-    reachable = now;
-    onReach(now);
+    if (now !== reachable) {
+      reachable = now;
+      onReach(now);
+    }
+    // A page that says that nobody answers lives.
+    if (!now) giveSignOfLife();
   };
   const listen = () => {
     stream = new EventSource(inLanguage("/api/stream"));
@@ -161,6 +169,7 @@ export function followState({ onState, onReach }) {
       messages += 1;
       heard();
       onState(JSON.parse(message.data));
+      giveSignOfLife();
     };
   };
   const poll = async () => {
@@ -171,7 +180,10 @@ export function followState({ onState, onReach }) {
     if (state === null) return;
     heard();
     // What the stream said meanwhile is newer than this answer.
-    if (messages === before) onState(state);
+    if (messages === before) {
+      onState(state);
+      giveSignOfLife();
+    }
     // After an answer that was no stream, a browser gives up for good: listen again.
     if (stream.readyState === EventSource.CLOSED) listen();
   };

@@ -1,0 +1,117 @@
+"""`boxman screen`: a browser whose page hangs for good is ended, so that the service manager starts it anew."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from provisioning.install.units import kiosk_unit, waiting_page
+from provisioning.screen_command import SCREEN, PaintWatch
+from tests.browser_rig import CHROMIUM
+from tests.terminal_rig import BOXMAN, TerminalProcess, boxman, wait_for
+
+# A page tells every five seconds that it paints; a busy machine is late. Nobody works meanwhile.
+SILENT_S = 45
+
+
+def test_a_screen_is_still_when_it_told_nothing_for_so_long_while_the_terminal_answered() -> None:
+    watch = PaintWatch(0.0, 60.0)
+    assert not watch.is_still(30.0, answered=True, ago_s=None)
+    assert not watch.is_still(59.0, answered=True, ago_s=2.0)
+    assert not watch.is_still(117.0, answered=True, ago_s=60.0)
+    assert watch.is_still(118.0, answered=True, ago_s=61.0)
+
+
+def test_a_screen_that_never_painted_is_given_as_long_and_a_terminal_that_is_away_does_not_count() -> None:
+    assert PaintWatch(0.0, 60.0).is_still(61.0, answered=True, ago_s=None)
+    watch = PaintWatch(0.0, 60.0)
+    assert not watch.is_still(300.0, answered=False, ago_s=None)
+    # The terminal is back, and does not know yet of any painting.
+    assert not watch.is_still(359.0, answered=True, ago_s=None)
+    assert watch.is_still(361.0, answered=True, ago_s=None)
+
+
+def test_what_the_browser_ends_with_is_what_this_ends_with_and_one_that_is_not_there_is_named() -> None:
+    assert boxman("screen", "--port", "1", "--", "sh", "-c", "exit 7").returncode == 7
+    missing = boxman("screen", "--", "/nowhere/browser")
+    assert missing.returncode != 0
+    assert "/nowhere/browser: cannot be started" in missing.stderr
+
+
+def test_the_unit_runs_the_browser_full_screen_with_a_profile_in_memory_and_no_dialog() -> None:
+    unit = kiosk_unit(PurePosixPath("/opt/boxman/current/bin/boxman"), 8081, "/usr/bin/cage", "/usr/bin/chromium")
+    (started,) = re.findall(r"^ExecStart=((?:.*\\\n)*.*)$", unit, re.MULTILINE)
+    command = started.replace("\\\n", " ").split()
+    program, compositor = command[: command.index("--")], command[command.index("--") + 1 :]
+    assert program == ["/opt/boxman/current/bin/boxman", "screen", "--port", "8081"]
+    assert compositor[:4] == ["/usr/bin/cage", "-d", "--", "/usr/bin/chromium"]
+    flags = compositor[4:]
+    # /run is memory; its folder is made and taken away with the service.
+    assert "--user-data-dir=/run/boxman-kiosk/profile" in flags
+    assert "RuntimeDirectory=boxman-kiosk\n" in unit
+    for flag in ("kiosk", "noerrdialogs", "disable-session-crashed-bubble", "no-first-run", "disable-component-update"):
+        assert f"--{flag}" in flags
+    assert not [flag for flag in flags if "remote-debugging" in flag]
+    assert "Restart=always\n" in unit
+    assert f"http://127.0.0.1:8081/?screen={SCREEN}" in waiting_page(8081)
+
+
+def test_told_to_end_it_ends_its_browser(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    browser = ["sh", "-c", f"trap 'echo ended > {mark}; exit' TERM; echo started > {mark}; while :; do sleep 0.1; done"]
+    watched = subprocess.Popen([BOXMAN, "screen", "--port", "1", "--", *browser])
+    wait_for(mark.exists, "it runs")
+    watched.terminate()
+    watched.wait(60)
+    assert mark.read_text() == "ended\n"
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]:
+    with TerminalProcess(tmp_path_factory.mktemp("screen") / "data") as process:
+        yield process
+
+
+@pytest.mark.parametrize("query", ["screen=UPPER", "screen=", "", "screen=a%20b"])
+def test_a_screen_has_a_plain_name(terminal: TerminalProcess, query: str) -> None:
+    assert terminal.client.get(f"/api/painted?{query}").json()["field"] == "screen"
+
+
+def test_a_browser_whose_page_hangs_is_ended(terminal: TerminalProcess, tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    watcher = [str(BOXMAN), "screen", "--port", str(terminal.port), "--silent", str(SILENT_S), "--"]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"]
+    page_of = [f"--user-data-dir={profile}", f"{terminal.address}/?screen={SCREEN}"]
+    watched = subprocess.Popen(
+        [*watcher, str(CHROMIUM), *flags, *page_of],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        wait_for(
+            lambda: terminal.client.get(f"/api/painted?screen={SCREEN}").json()["ago_s"] is not None,
+            "the page tells that it paints",
+        )
+        assert watched.poll() is None
+        port = (profile / "DevToolsActivePort").read_text().split()[0]
+        with sync_playwright() as playwright:
+            page = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}").contexts[0].pages[0]
+            # A program that never comes back, and takes no time of this machine: it waits for an answer without an end.
+            page.evaluate(
+                """() => { setTimeout(() => {
+                  const request = new XMLHttpRequest();
+                  request.open("GET", "/api/stream", false);
+                  request.send();
+                }, 0); }"""
+            )
+        said, _ = watched.communicate(timeout=300)
+        assert watched.returncode == 1
+        assert "paints no more" in said
+    finally:
+        if watched.poll() is None:
+            watched.terminate()
+            watched.wait()

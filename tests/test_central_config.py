@@ -123,6 +123,8 @@ def test_a_cluster_and_leaf_sites(tmp_path: Path, capsys: Capture) -> None:
     check([file for file in out.iterdir() if file.suffix == ".conf"])
     hub, leaf = parsed(out / "hub-1.conf"), parsed(out / "casino-2.conf")
     assert len(hub["cluster"]["routes"]) == 2  # type: ignore[index]
+    # A site that was told of other addresses than the list's would come to those.
+    assert hub["leafnodes"]["no_advertise"] is True  # type: ignore[index]
     assert leaf["jetstream"]["domain"] == "casino-2"  # type: ignore[index]
     assert leaf["jetstream"]["sync_interval"] == "always"  # type: ignore[index]
     [line] = leaf["leafnodes"]["remotes"]  # type: ignore[index]

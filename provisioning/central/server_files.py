@@ -123,7 +123,13 @@ def _hub(listed: CentralList, server: Server, kept: dict[str, Any]) -> dict[str,
     lines = [(site.name, public_key_of(kept["leaf_seeds"][site.name])) for site in listed.leaf_sites]
     said = _server(listed, server, None, lines)
     if listed.leaf_sites:
-        said["leafnodes"] = {"host": server.listen, "port": server.leaf_port, "tls": _tls(listed, server)}
+        # Sites go by the list alone: an address that a server finds out for itself may be in no certificate.
+        said["leafnodes"] = {
+            "host": server.listen,
+            "port": server.leaf_port,
+            "no_advertise": True,
+            "tls": _tls(listed, server),
+        }
     if len(listed.hub) > 1:
         password = kept["cluster_password"]
         said["cluster"] = {

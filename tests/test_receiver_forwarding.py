@@ -9,6 +9,8 @@ from nats.aio.msg import Msg
 
 from device.nats_connection import connected, inbox_of
 from device.presence import UNIT, Presence, read_presence
+from device.uplink_protocol import Batch, LogEnd
+from provisioning.central import receiver_forwarding
 from provisioning.central.archive_database import held_for_writing, sqlite_engine
 from provisioning.central.archive_message import LogMessage
 from provisioning.central.archive_writer import Archive, Taken
@@ -138,6 +140,27 @@ def test_a_table_that_delivers_both_ways_is_in_the_stream_once(
         await until_in_stream(central, BOTH, journal.lines)
 
     asyncio.run(scenario())
+
+
+def test_a_store_behind_the_stream_is_waited_for_and_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver_forwarding, "AHEAD_LOOK_S", 0.001)
+    ends = [4, 5, 6]
+
+    class Stream:
+        bytes_max = 1
+
+        async def end(self) -> LogEnd:
+            return LogEnd(1, ends[0] if len(ends) == 1 else ends.pop(0), "")
+
+        async def publish(self, batch: Batch, sequence: int) -> int | None:
+            raise AssertionError(batch, sequence)
+
+        async def tell(self, presence: bytes) -> None:
+            raise AssertionError(presence)
+
+    stored = [0, 3, 5, 6]
+    link = receiver_forwarding._Quiet(Stream(), BOTH, lambda: stored.pop(0))
+    assert (asyncio.run(link.end()).seq, stored) == (6, [])
 
 
 def test_a_receiver_writes_for_its_own_tables_alone(central: Central) -> None:

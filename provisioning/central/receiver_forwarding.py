@@ -8,9 +8,10 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from device.delivery_record import DeliveryRecord
 from device.ended_tasks import end_tasks
@@ -21,6 +22,9 @@ from device.uplink_protocol import Batch, DeliveryError, LogEnd
 from provisioning.central.central_list import KnownTable
 from provisioning.central.event_store import EventStore, StoreError
 from provisioning.standard_streams import visible
+
+# While the stream is ahead of the store, both are looked at so often.
+AHEAD_LOOK_S: Final = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +40,9 @@ class Forwarding:
         self._uplinks: dict[tuple[str, str], Uplink] = {}
         for table in tables:
             names = (table.site, table.name)
-            self._systems[names] = _Forwarded(table, access, stream)
-            self._uplinks[names] = _uplink(store, record, table, self._systems[names])
+            last_seq = partial(_last_seq, store, table)
+            self._systems[names] = _Forwarded(table, access, stream, last_seq)
+            self._uplinks[names] = _uplink(store, record, table, self._systems[names], last_seq)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -60,7 +65,8 @@ class Forwarding:
 class _Forwarded:
     """The stream as the central system of one table. The delivery record knows it by the table's name."""
 
-    def __init__(self, table: KnownTable, access: NatsAccess, stream: str) -> None:
+    def __init__(self, table: KnownTable, access: NatsAccess, stream: str, last_seq: Callable[[], int]) -> None:
+        self._last_seq = last_seq
         self.name = f"{table.site}/{table.name}"
         self._nats = NatsSystem(access.servers, table.site, table.name, stream, ca=access.ca, key=access.key)
         self._link: CentralLog | None = None
@@ -69,7 +75,7 @@ class _Forwarded:
         async def through(link: CentralLog) -> NoReturn:
             self._link = link
             try:
-                await deliver(_Quiet(link))
+                await deliver(_Quiet(link, self.name, self._last_seq))
             finally:
                 self._link = None
 
@@ -81,17 +87,30 @@ class _Forwarded:
 
 
 class _Quiet:
-    """A link on which the forwarding itself tells no signs of life: those are the table's."""
+    """A link on which the forwarding itself tells no signs of life: those are the table's.
 
-    def __init__(self, link: CentralLog) -> None:
+    The stream may be ahead of the receiver's store, where that was brought back from a backup or the table delivers to
+    the stream as well. That is no second unit's doing: what the store lacks is still to come from the table.
+    """
+
+    def __init__(self, link: CentralLog, name: str, last_seq: Callable[[], int]) -> None:
         self._link = link
+        self._name = name
+        self._last_seq = last_seq
 
     @property
     def bytes_max(self) -> int:
         return self._link.bytes_max
 
     async def end(self) -> LogEnd:
-        return await self._link.end()
+        is_said = False
+        while (end := await self._link.end()).seq > (own := self._last_seq()):
+            if not is_said:
+                text = f"to the stream, {self._name}: it has event {end.seq} already, the store ends at event {own}"
+                log.warning("%s", visible(f"{text}; waiting for the table to send what is missing here"))
+                is_said = True
+            await asyncio.sleep(AHEAD_LOOK_S)
+        return end
 
     async def publish(self, batch: Batch, sequence: int) -> int | None:
         return await self._link.publish(batch, sequence)
@@ -100,18 +119,21 @@ class _Quiet:
         """Nobody is told."""
 
 
-def _uplink(store: EventStore, record: DeliveryRecord, table: KnownTable, system: _Forwarded) -> Uplink:
+def _last_seq(store: EventStore, table: KnownTable) -> int:
+    try:
+        return store.end(table.site, table.name).seq
+    except StoreError as error:
+        raise DeliveryError(str(error)) from error
+
+
+def _uplink(
+    store: EventStore, record: DeliveryRecord, table: KnownTable, system: _Forwarded, last_seq: Callable[[], int]
+) -> Uplink:
     site, name = table.site, table.name
 
     def read_events(first: int, limit: int) -> list[str]:
         try:
             return store.lines(site, name, first, limit)
-        except StoreError as error:
-            raise DeliveryError(str(error)) from error
-
-    def last_seq() -> int:
-        try:
-            return store.end(site, name).seq
         except StoreError as error:
             raise DeliveryError(str(error)) from error
 

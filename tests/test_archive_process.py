@@ -100,7 +100,7 @@ def test_killed_again_and_again_it_has_every_event_once(
             program.wait_for(lambda before=before: sum(database.ends().values()) > before, "it goes on")  # type: ignore[misc]
             program.kill()
     with program:
-        program.wait_for(has_all(database, *histories), "every event")
+        program.wait_for(has_all(database, *histories), "every event", timeout_s=180.0)
     assert tables_but_own(database) == archived_at_once(tmp_path, *histories)
     assert database.rows(schema.alarms) == []
 

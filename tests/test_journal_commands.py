@@ -116,7 +116,7 @@ class Left:
         return str(file)
 
 
-AT_START = {"reserve_closed", "puck", "node_found", "slots"}
+AT_START = {"reserve_closed", "door_closed", "puck", "node_found", "slots", "self_test"}
 
 
 def types_of_last_run(data: Path) -> list[str]:
@@ -129,7 +129,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("played") / "data"
 
     def delivered(table: TerminalProcess) -> None:
-        # All that the hardware says at a start, so that nothing comes behind what was delivered.
+        # All that comes of itself at a start, the self-test's end too, so that nothing comes behind what was delivered.
         wait_for(lambda: set(types_of_last_run(data)) >= AT_START, "the inputs are read")
         table.wait_for_state(
             lambda state: state["uplink"]["state"] == "online" and state["uplink"]["undelivered"] == 0, "delivery"

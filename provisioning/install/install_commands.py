@@ -7,14 +7,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from provisioning.card.card_command import add_card_action
+from provisioning.card.enrol_command import add_enrol_action
+from provisioning.card.ready_command import add_ready_action
 from provisioning.command_failed import CommandFailed
 from provisioning.install import steps
 from provisioning.install.changes import Change, File, changes, shown
 from provisioning.install.given_files import take_along
-from provisioning.install.places import CONFIGURATION_FOLDER, DATA, KIOSK_USER, UNITS, USER
+from provisioning.install.places import CONFIGURATION_FOLDER, DATA, KIOSK_USER, RELEASES_FOLDER, UNITS, USER
 from provisioning.install.plan import SERVICES, Found, taken_back, wanted
 from provisioning.install.system import System, check_foreign
 from provisioning.install.writable_root import is_read_only, run_command, writable_root
+from provisioning.release.switching import CURRENT, RELEASES
 from provisioning.standard_streams import visible
 
 _ROOT = Path("/")
@@ -33,6 +37,9 @@ def add_provision_command(provision: argparse.ArgumentParser) -> None:
     action = actions.add_parser("uninstall", help="take an installation back; configuration and data stay")
     _add_root(action)
     action.set_defaults(start=lambda chosen: uninstall(chosen.root, chosen.dry_run))
+    add_card_action(actions.add_parser("card", help="make the files of a card for a new unit, at the centre"))
+    add_enrol_action(actions.add_parser("enrol", help="get a new unit's configuration with the code on its card"))
+    add_ready_action(actions.add_parser("ready", help="whether a new unit may be commissioned"))
 
 
 def _add_root(action: argparse.ArgumentParser) -> None:
@@ -116,7 +123,11 @@ def _system(root: Path, dry_run: bool) -> System:
 
 def _program(system: System) -> PurePosixPath:
     """Boxman's own command, as it will be started on the system."""
-    program = PurePosixPath(sys.prefix) / "bin" / "boxman"
+    folder = PurePosixPath(sys.prefix)
+    if folder.parent == PurePosixPath(RELEASES_FOLDER) / RELEASES:
+        # Whichever is in force when the terminal is started.
+        folder = PurePosixPath(RELEASES_FOLDER) / CURRENT
+    program = folder / "bin" / "boxman"
     if not system.real(str(program)).exists():
         raise CommandFailed(f"{system.real(str(program))}: boxman is not there; install it at the same place first")
     if program.parts[1] in ("home", "root"):

@@ -5,6 +5,8 @@ CONFIGURATION = f"{CONFIGURATION_FOLDER}/table.toml"
 DATA = "/var/lib/boxman"
 UNITS = "/etc/systemd/system"
 WANTED = f"{UNITS}/multi-user.target.wants"
+# Holds a folder "releases" with one for each release, and a link "current" to the one in force.
+RELEASES_FOLDER = "/opt/boxman"
 WAITING_PAGE = "/usr/local/share/boxman/waiting.html"
 
 USER = "boxman"

@@ -74,7 +74,9 @@ def _own(configuration: Configuration, found: Found) -> dict[str, Entry]:
     if (servers := system_files.time_servers(configuration)) is not None:
         own["/etc/systemd/timesyncd.conf.d/boxman.conf"] = File(servers)
     if found.compositor is not None and found.browser is not None:
-        own[f"{UNITS}/{KIOSK_SERVICE}"] = File(units.kiosk_unit(found.compositor, found.browser))
+        own[f"{UNITS}/{KIOSK_SERVICE}"] = File(
+            units.kiosk_unit(found.program, configuration.port, found.compositor, found.browser)
+        )
         own[f"{WANTED}/{KIOSK_SERVICE}"] = Link(f"{UNITS}/{KIOSK_SERVICE}")
         own[WAITING_PAGE] = File(units.waiting_page(configuration.port))
     if configuration.data_partition is not None:

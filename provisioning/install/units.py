@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from drivers.wiring import Wiring
 from provisioning.configuration import Configuration
 from provisioning.install.places import CONFIGURATION, DATA, KIOSK_USER, MARK, USER, WAITING_PAGE
+from provisioning.screen_command import SCREEN
 
 # A table that stands still for longer is no table; a busy Pi is never silent for so long.
 WATCHDOG_S = 30
@@ -38,6 +39,11 @@ LimitCORE=0
 DevicePolicy=closed"""
 
 
+def start_command(program: PurePosixPath) -> str:
+    """How the service starts the terminal whose command is `program`."""
+    return f"{program} run --config {CONFIGURATION} --data {DATA}"
+
+
 def terminal_unit(program: PurePosixPath, configuration: Configuration) -> str:
     """The service of the terminal, whose command is `program`."""
     port_right = "CAP_NET_BIND_SERVICE" if configuration.port < _PRIVILEGED_PORTS_END else ""
@@ -53,7 +59,7 @@ StartLimitIntervalSec=0
 [Service]
 Type=notify
 NotifyAccess=main
-ExecStart={program} run --config {CONFIGURATION} --data {DATA}
+ExecStart={start_command(program)}
 User={USER}
 Group={USER}
 WorkingDirectory=/
@@ -109,8 +115,11 @@ def _on_node(wiring: Wiring) -> bool:
     return any(pin.board == "node" for pin in wiring.pins.values())
 
 
-def kiosk_unit(compositor: str, browser: str) -> str:
-    """The service of the screen: a browser that fills it, with a profile that no start remembers."""
+def kiosk_unit(program: PurePosixPath, port: int, compositor: str, browser: str) -> str:
+    """The service of the screen: a browser that fills it, with a profile that no start remembers.
+
+    It is run by `program`, boxman's command, which ends it when the console at `port` is painted no more.
+    """
     return f"""\
 # {MARK}
 [Unit]
@@ -120,9 +129,10 @@ After=getty@tty1.service systemd-user-sessions.service systemd-logind.service
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart={compositor} -d -- {browser} --kiosk --ozone-platform=wayland --user-data-dir=/run/{KIOSK_USER}/profile \\
-  --no-first-run --noerrdialogs --disable-session-crashed-bubble --disable-pinch --password-store=basic \\
-  --disable-component-update --disable-features=Translate file://{WAITING_PAGE}
+ExecStart={program} screen --port {port} -- {compositor} -d -- {browser} --kiosk --ozone-platform=wayland \\
+  --user-data-dir=/run/{KIOSK_USER}/profile --no-first-run --noerrdialogs --disable-session-crashed-bubble \\
+  --disable-pinch --password-store=basic --disable-component-update --disable-features=Translate \\
+  file://{WAITING_PAGE}
 User={KIOSK_USER}
 PAMName=login
 TTYPath=/dev/tty1
@@ -171,7 +181,7 @@ def waiting_page(port: int) -> str:
 </style>
 <div></div>
 <script>
-  const console_page = "http://127.0.0.1:{port}/";
+  const console_page = "http://127.0.0.1:{port}/?screen={SCREEN}";
   const look = () => fetch(console_page, {{ mode: "no-cors" }}).then(() => location.replace(console_page), () => {{}});
   setInterval(look, 500);
 </script>

@@ -45,5 +45,6 @@ def run_command(*command: str) -> None:
     except OSError as error:
         raise CommandFailed(f"{command[0]} cannot be run ({error.strerror})") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
+        # Lines that are set in only say where there is more to know.
+        said = [line for line in (done.stderr or done.stdout).splitlines() if line.strip() and not line[0].isspace()]
         raise CommandFailed(f"{' '.join(command)}: {said[-1] if said else f'ended with {done.returncode}'}")

@@ -1,24 +1,21 @@
 """boxman installed on a whole Debian, for real: `python -m tests.vm.installation WORK`, WORK as rig.sh has made it.
 
-One machine, from its first start to the end: installed, watched over, killed, made read only, started anew, and taken
-back. A shell on its second serial port does what a technician would; the console is asked from outside.
+One machine, from its first start to the end: package, installation, watchdog, kills, a system that is read only,
+updates that hold and others that go back, and all of it taken back. A shell on its second serial port does what a
+technician would; the console is asked from outside.
 """
 
 import hashlib
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
 
 import httpx
 
-from tests.terminal_rig import free_port
+from tests.vm.booted import SERVICE, Failed, Guest, machine
+from tests.vm.updates import PACKAGE, check_updates
 
-# Many times what it takes, because a host may have much other work.
-DEADLINE_S = 900.0
 SECRET = "the-password-of-the-uplink"
 TABLE = f"""\
 [table]
@@ -33,12 +30,9 @@ node = "/dev/none"
 servers = ["nats://table:{SECRET}@127.0.0.1:4222"]
 """
 # An emulated machine on a busy host takes minutes where a table's computer takes seconds.
-PATIENCE = "[Service]\nTimeoutStartSec=1h\nWatchdogSec=2min\n"
+PATIENCE = "[Service]\nTimeoutStartSec=1h\nWatchdogSec=5min\n"
 PARTITION = '[system]\ndata_partition = "LABEL=boxman-data"\n'
-SERVICE = "boxman.service"
 DROP_IN = f"/etc/systemd/system/{SERVICE}.d"
-# Those that the checks make, and no more.
-RESTARTS_MAX = 3
 # systemd-analyze calls up to this OK.
 EXPOSURE_MAX = 4.9
 # Everything that an installation may change: names, modes, owners, targets and contents.
@@ -49,127 +43,16 @@ LISTING = (
 )
 
 
-class Failed(Exception):
-    """A check that failed."""
-
-
-class Guest:
-    """The machine: a shell in it, and its console from outside."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
-        self._to: IO[bytes] = process.stdin
-        self._from: IO[bytes] = process.stdout
-        self._number = 0
-        self.console = f"http://127.0.0.1:{port}"
-
-    def say(self, line: str) -> None:
-        """Have a line done by the shell, and wait for nothing."""
-        self._to.write(line.encode() + b"\n")
-        self._to.flush()
-
-    def wait_for_shell(self) -> None:
-        """Wait until the shell has started: it says so itself."""
-        while b"SHELL READY" not in (line := self._from.readline()):
-            if not line:
-                raise Failed("the machine has ended")
-
-    def run(self, command: str, *, status: int | None = 0) -> str:
-        """What a command prints. Raises Failed where it ends otherwise than with `status`; None: as it likes."""
-        self._number += 1
-        mark = f"DONE-{self._number}"
-        self.say(f"{{ {command}\n}} </dev/null >/run/shell.out 2>&1; s=$?; cat /run/shell.out; echo; echo {mark} $s")
-        lines: list[str] = []
-        while True:
-            line = self._from.readline()
-            if not line:
-                raise Failed(f"the machine ended during: {command}")
-            text = line.decode(errors="replace").rstrip("\r\n")
-            if text.startswith(mark):
-                break
-            lines.append(text)
-        output = "\n".join(lines).strip()
-        ended = int(text.split()[1])
-        if status is not None and ended != status:
-            raise Failed(f"{command} ended with {ended}: {output[-400:]}")
-        return output
-
-    def shows(self, *properties: str) -> dict[str, str]:
-        """Properties of the service."""
-        said = self.run(f"systemctl show {SERVICE} -p {','.join(properties)}")
-        return dict(line.split("=", 1) for line in said.splitlines())
-
-    def wait_until(self, true: Callable[[], Any], what: str) -> Any:
-        """What `true` gives as soon as that is anything. Raises Failed after the deadline."""
-        deadline = time.monotonic() + DEADLINE_S
-        while True:
-            if found := true():
-                return found
-            if time.monotonic() > deadline:
-                raise Failed(f"not within {DEADLINE_S:.0f} s: {what}")
-            time.sleep(0.5)
-
-    def wait_until_ready(self, former: str = "") -> dict[str, str]:
-        """Wait until the service accepts play, in another process than `former`."""
-
-        def ready() -> dict[str, str] | None:
-            told = self.shows("ActiveState", "MainPID", "StatusText", "NRestarts", "ActiveEnterTimestampMonotonic")
-            if int(told["NRestarts"]) > RESTARTS_MAX:
-                raise Failed("the service starts again and again")
-            return told if told["ActiveState"] == "active" and told["MainPID"] != former else None
-
-        found: dict[str, str] = self.wait_until(ready, "the service is active")
-        return found
-
-    def state(self) -> dict[str, Any]:
-        """The console's state, from outside the machine."""
-        state: dict[str, Any] = httpx.get(f"{self.console}/api/state", timeout=120).json()
-        return state
-
-    def start_anew(self, how: str) -> None:
-        """Start the machine anew."""
-        self.say(how)
-        self.wait_for_shell()
-
-
-@contextmanager
-def machine(work: Path) -> Iterator[Guest]:
-    """A machine whose disks forget all when it ends."""
-    data, port = work / "installation-data.img", free_port()
-    data.unlink(missing_ok=True)
-    with data.open("wb") as empty:
-        empty.truncate(256 << 20)
-    subprocess.run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-L", "boxman-data", str(data)], check=True)
-    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "768"]
-    command += ["-nodefaults", "-no-user-config", "-display", "none"]
-    command += ["-serial", f"file:{work / 'log' / 'installation.txt'}", "-serial", "stdio"]
-    command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
-    command += [
-        "-append",
-        "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system",
-    ]
-    for name, file in (("root", "booted.img"), ("program", "program.img"), ("data", data.name)):
-        read_only = "readonly=on" if name == "program" else "snapshot=on"
-        command += ["-drive", f"file={work / file},format=raw,if=none,id={name},{read_only}"]
-        command += ["-device", f"virtio-blk-pci,drive={name}"]
-    command += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:8080"]
-    command += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr)
-    try:
-        guest = Guest(process, port)
-        guest.wait_for_shell()
-        yield guest
-    finally:
-        process.kill()
-        process.wait()
-
-
 def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
     """Do one thing after the other; yields what was shown, and what was seen of it. Raises Failed."""
     guest.run(f"mkdir -p {DROP_IN} && cat > {DROP_IN}/patience.conf <<'END'\n{PATIENCE}END")
     before = guest.run(LISTING)
+    began = time.monotonic()
+    guest.run(f"dpkg -i {PACKAGE}")
+    if guest.run("boxman --version") != "boxman 0.1.0":
+        raise Failed("the package's boxman does not run")
+    yield "the package is installed without a network", f"{time.monotonic() - began:.0f} s"
+
     guest.run(f"cat > /run/table.toml <<'END'\n{TABLE}END")
     shown = guest.run("boxman provision install --config /run/table.toml --dry-run")
     if guest.run(LISTING) != before or "+Type=notify" not in shown or SECRET in shown:
@@ -179,6 +62,8 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
     yield "an image below a folder is installed and taken back, too", check_image(guest)
 
     said = guest.run("boxman provision install --config /run/table.toml")
+    if "take that back first" not in guest.run("dpkg -r boxman", status=1):
+        raise Failed("the package goes away beneath a table's computer")
     told = guest.wait_until_ready()
     if told["StatusText"] != "accepts play" or guest.state()["table"]["rules"] != "us-vegas":
         raise Failed(f"the service does not play: {told}")
@@ -251,7 +136,7 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
         raise Failed("after the start the terminal is not where it was")
     guest.run("touch /usr/local/x", status=1)
     guest.run("touch /etc/x /var/x /tmp/x")
-    mounted = guest.run("findmnt -n -o SOURCE,OPTIONS / /var/lib/boxman; findmnt -n -o SOURCE,OPTIONS /var/lib/boxman")
+    mounted = guest.run("for place in / /var/lib/boxman; do findmnt -n -o SOURCE,OPTIONS $place; done")
     failed = guest.run("systemctl --failed --no-legend --plain")
     if "/dev/vda ro" not in " ".join(mounted.split()) or "/dev/vdc rw" not in " ".join(mounted.split()) or failed:
         raise Failed(f"{mounted}; failed: {failed}")
@@ -271,6 +156,8 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
         raise Failed("the data's file system was not looked at")
     yield "after an end without notice it starts with all that was told", f"event {guest.state()['seq']}"
 
+    yield from check_updates(guest)
+
     if guest.run("boxman provision install").splitlines()[-1] != "nothing to change":
         raise Failed("an installation of what is in place changes something")
     said = guest.run("boxman provision uninstall")
@@ -285,16 +172,18 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
         raise Failed(f"the data is gone: {left}")
     if guest.run("boxman provision uninstall") != "nothing to take back":
         raise Failed("taking back twice is not the same as once")
+    guest.run("dpkg -r boxman && ! test -e /opt/boxman && ! test -e /usr/bin/boxman")
     yield "uninstalled, the system is what it was, and the data stays", hashlib.sha256(after.encode()).hexdigest()[:12]
 
 
 def check_image(guest: Guest) -> str:
     """Install on a Raspberry Pi's image with a screen, as far as it can be without one. Raises Failed."""
     guest.run(
-        "mkdir -p /run/image && cd /run/image && mkdir -p usr/bin usr/local/share boot/firmware etc/modules-load.d "
-        "etc/sysusers.d etc/tmpfiles.d etc/udev/rules.d etc/systemd/system/multi-user.target.wants && "
+        "mkdir -p /run/image && cd /run/image && mkdir -p usr/bin usr/local/share opt/boxman/current/bin && "
+        "mkdir -p boot/firmware etc/modules-load.d etc/sysusers.d etc/tmpfiles.d etc/udev/rules.d && "
+        "mkdir -p etc/systemd/system/multi-user.target.wants && "
         "cp -a /etc/passwd /etc/group /etc/shadow /etc/gshadow etc/ && "
-        "for program in boxman cage chromium; do cp /bin/true usr/bin/$program; done && "
+        "for program in usr/bin/cage usr/bin/chromium opt/boxman/current/bin/boxman; do cp /bin/true $program; done && "
         "echo dtparam=spi=on > boot/firmware/config.txt && "
         "echo console=serial0,115200 console=tty1 root=/dev/mmcblk0p2 rw > boot/firmware/cmdline.txt && "
         f'printf \'[hardware]\\npins = "lgpio"\\nnode = "usb:e6601"\\n{PARTITION.strip()}\\n\' > /run/pi.toml'

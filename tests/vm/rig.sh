@@ -3,8 +3,8 @@
 # file systems that are full, a terminal installed on a whole Debian, and a terminal on disks whose power is cut.
 #
 #   rig.sh            everything from nothing: prepares what is missing, boots the machines, prints PASS or FAIL a check
-#   rig.sh STAGE ...  single stages: packages kernel module system booted initramfs program drivers full_disk installation
-#                     cuts
+#   rig.sh STAGE ...  single stages: packages kernel module system booted initramfs program releases drivers full_disk
+#                     installation cuts
 #   VM_CUTS=10 rig.sh cuts    as many cuts of the power, instead of 100
 #
 # The machines are QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. The GPIO chip is the kernel's gpio-sim,
@@ -187,11 +187,11 @@ install_libraries() {
     2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "pip failed"; }
 }
 
-# A whole Debian with systemd, to install boxman on: the program lies on a disk of its own, a shell waits on a serial port.
+# A whole Debian with systemd, to install boxman on: the packages lie on a disk of their own, a shell waits on a serial
+# port.
 stage_booted() {
   local root=$work/booted-root version module
-  outdated "$work/booted.img" "$repository/requirements.lock" "$here/rig.sh" "$here/guest/boxman" "$here/guest/shell.service" ||
-    return 0
+  outdated "$work/booted.img" "$here/rig.sh" "$here/guest/shell.service" || return 0
   version=$(kernel_version)
   if [ ! -e "$work/booted-root-is-whole" ]; then
     say "fetching a whole Debian"
@@ -201,9 +201,6 @@ stage_booted() {
     rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale,info}/*
     touch "$work/booted-root-is-whole"
   fi
-  install_libraries "$root"
-  echo /boxman > "$root/usr/local/lib/python$guest_python/dist-packages/boxman.pth"
-  install "$here/guest/boxman" "$root/usr/bin/boxman"
   mkdir -p "$root/boxman"
   echo '/dev/vda / ext4 defaults 0 0' > "$root/etc/fstab"
   # An emulated machine on a busy host takes minutes where a table's computer takes seconds.
@@ -269,6 +266,18 @@ stage_program() {
   make_disk "$program" "$work/program.img" 16M
 }
 
+# Another small disk, as a technician's USB stick: boxman as a Debian package, and signed releases that follow it.
+stage_releases() {
+  local sources=("$repository"/{engine_lite,drivers,device,provisioning} "$repository/requirements.lock" "$here/releases.py")
+  [ ! -e "$work/releases.img" ] ||
+    [ -n "$(find "${sources[@]}" -type f ! -name '*.pyc' -newer "$work/releases.img" -print -quit)" ] || return 0
+  say "making packages and releases"
+  rm -rf "$work/releases"
+  mkdir "$work/releases"
+  (cd "$repository" && "$python" -m tests.vm.releases "$work/releases")
+  make_disk "$work/releases" "$work/releases.img" 96M
+}
+
 # Boots the guest for the task $1; what follows are more of QEMU's arguments. Prints and counts its checks.
 boot_for() {
   local task=$1 line planned=0 passed=0 failed=0 console=$work/log/$1.txt
@@ -324,7 +333,7 @@ stage_cuts() {
   (cd "$repository" && "$python" -m tests.vm.power_cuts "$work" "$cuts")
 }
 
-stages=(packages kernel module system booted initramfs program drivers full_disk installation cuts)
+stages=(packages kernel module system booted initramfs program releases drivers full_disk installation cuts)
 [ $# -eq 0 ] || stages=("$@")
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"

@@ -1,0 +1,136 @@
+"""A whole Debian in a machine, to install boxman on: a shell in it, its terminal, and its console from outside."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+from tests.terminal_rig import free_port
+
+# Many times what it takes, because a host may have much other work.
+DEADLINE_S = 900.0
+SERVICE = "boxman.service"
+# Those that the checks make, and no more.
+RESTARTS_MAX = 3
+
+
+class Failed(Exception):
+    """A check that failed."""
+
+
+class Guest:
+    """The machine: a shell in it, and its console from outside."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._to: IO[bytes] = process.stdin
+        self._from: IO[bytes] = process.stdout
+        self._number = 0
+        self.console = f"http://127.0.0.1:{port}"
+
+    def say(self, line: str) -> None:
+        """Have a line done by the shell, and wait for nothing."""
+        self._to.write(line.encode() + b"\n")
+        self._to.flush()
+
+    def wait_for_shell(self) -> None:
+        """Wait until the shell has started: it says so itself."""
+        while b"SHELL READY" not in (line := self._from.readline()):
+            if not line:
+                raise Failed("the machine has ended")
+
+    def run(self, command: str, *, status: int | None = 0) -> str:
+        """What a command prints. Raises Failed where it ends otherwise than with `status`; None: as it likes."""
+        self._number += 1
+        mark = f"DONE-{self._number}"
+        self.say(f"{{ {command}\n}} </dev/null >/run/shell.out 2>&1; s=$?; cat /run/shell.out; echo; echo {mark} $s")
+        lines: list[str] = []
+        while True:
+            line = self._from.readline()
+            if not line:
+                raise Failed(f"the machine ended during: {command}")
+            text = line.decode(errors="replace").rstrip("\r\n")
+            if text.startswith(mark):
+                break
+            lines.append(text)
+        output = "\n".join(lines).strip()
+        ended = int(text.split()[1])
+        if status is not None and ended != status:
+            raise Failed(f"{command} ended with {ended}: {output[-400:]}")
+        return output
+
+    def shows(self, *properties: str) -> dict[str, str]:
+        """Properties of the service."""
+        said = self.run(f"systemctl show {SERVICE} -p {','.join(properties)}")
+        return dict(line.split("=", 1) for line in said.splitlines())
+
+    def wait_until(self, true: Callable[[], Any], what: str) -> Any:
+        """What `true` gives as soon as that is anything. Raises Failed after the deadline."""
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            if found := true():
+                return found
+            if time.monotonic() > deadline:
+                raise Failed(f"not within {DEADLINE_S:.0f} s: {what}")
+            time.sleep(0.5)
+
+    def wait_until_ready(self, former: str = "") -> dict[str, str]:
+        """Wait until the service accepts play, in another process than `former`."""
+
+        def ready() -> dict[str, str] | None:
+            told = self.shows("ActiveState", "MainPID", "StatusText", "NRestarts", "ActiveEnterTimestampMonotonic")
+            if int(told["NRestarts"]) > RESTARTS_MAX:
+                raise Failed("the service starts again and again")
+            return told if told["ActiveState"] == "active" and told["MainPID"] != former else None
+
+        found: dict[str, str] = self.wait_until(ready, "the service is active")
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """The console's state, from outside the machine."""
+        state: dict[str, Any] = httpx.get(f"{self.console}/api/state", timeout=120).json()
+        return state
+
+    def start_anew(self, how: str) -> None:
+        """Start the machine anew."""
+        self.say(how)
+        self.wait_for_shell()
+
+
+@contextmanager
+def machine(work: Path) -> Iterator[Guest]:
+    """A machine whose disks forget all when it ends."""
+    data, port = work / "installation-data.img", free_port()
+    data.unlink(missing_ok=True)
+    with data.open("wb") as empty:
+        empty.truncate(256 << 20)
+    subprocess.run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-L", "boxman-data", str(data)], check=True)
+    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "768"]
+    command += ["-nodefaults", "-no-user-config", "-display", "none"]
+    command += ["-serial", f"file:{work / 'log' / 'installation.txt'}", "-serial", "stdio"]
+    command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
+    command += [
+        "-append",
+        "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system",
+    ]
+    for name, file in (("root", "booted.img"), ("releases", "releases.img"), ("data", data.name)):
+        read_only = "readonly=on" if name == "releases" else "snapshot=on"
+        command += ["-drive", f"file={work / file},format=raw,if=none,id={name},{read_only}"]
+        command += ["-device", f"virtio-blk-pci,drive={name}"]
+    command += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:8080"]
+    command += ["-device", "virtio-net-pci,netdev=net,romfile="]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr)
+    try:
+        guest = Guest(process, port)
+        guest.wait_for_shell()
+        yield guest
+    finally:
+        process.kill()
+        process.wait()

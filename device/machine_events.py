@@ -1,4 +1,4 @@
-"""What the machine under the terminal goes through, as events by name: starts, its clock, its link, its self-test.
+"""What the machine under the terminal goes through, as events by name: starts, clock, link, self-test, commissioning.
 
 None of them changes the game; they are for whoever asks later what happened. Pure.
 """
@@ -20,6 +20,7 @@ EVENTS: Final = (
     "link_regained",
     "link_unsteady",
     "self_test",
+    "commissioned",
 )
 STEP_ALERT_MS: Final = 60_000
 """A step of more than this is told to those at the table."""

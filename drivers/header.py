@@ -132,7 +132,9 @@ class _Contact:
     for the oldest change first. One that no hint has paid for by then is a lost edge.
     """
 
-    def __init__(self, name: str, pin: int, settle_ms: int, hinted: Callable[[], None]) -> None:
+    def __init__(
+        self, name: str, pin: int, settle_ms: int, hinted: Callable[[], None], on_edge: Callable[[str, Any, bool], None]
+    ) -> None:
         self.name = name
         self.pin = pin
         self.lost_edges = 0
@@ -143,6 +145,7 @@ class _Contact:
         self._stale: InputDevice | None = None
         self._settle_ms = settle_ms
         self._hinted = hinted
+        self._on_edge = on_edge
         self._lock = threading.Lock()
         self._arrived = 0
         self.forget()
@@ -195,8 +198,9 @@ class _Contact:
         except _pin_errors():
             self._stale = device
 
-    def edge(self, ticks: Any, state: Any) -> None:  # noqa: ARG002
+    def edge(self, ticks: Any, state: Any) -> None:
         """An edge was hinted; called from the library's own thread."""
+        self._on_edge(self.name, ticks, not state)
         with self._lock:
             first = self._arrived == 0
             self._arrived = min(self._arrived + 1, HINTS_MAX)
@@ -247,7 +251,8 @@ class HeaderInputs:
 
     A pin that cannot be had, or fails, takes down that input alone: it is in `unavailable` with the reason, and is
     tried again every RETRY_MS. `on_hint` is called from the library's own thread when a level may have changed: once,
-    until the next look. `settle_ms` is for each input how long it takes to settle.
+    until the next look. `on_edge` is called from there for every edge, with the input's name, the library's time
+    of it and whether the contact closed. `settle_ms` is for each input how long it takes to settle.
     """
 
     def __init__(
@@ -257,12 +262,14 @@ class HeaderInputs:
         settle_ms: Mapping[str, int],
         pin_factory: Any,
         on_hint: Callable[[], None] | None = None,
+        on_edge: Callable[[str, Any, bool], None] | None = None,
     ) -> None:
         self.levels: dict[str, bool] = {}
         self.unavailable: dict[str, str] = {}
         self._factory = pin_factory
         hinted = on_hint if on_hint is not None else _nobody
-        self._contacts = {name: _Contact(name, pin, settle_ms[name], hinted) for name, pin in pins.items()}
+        told = on_edge if on_edge is not None else _nobody_follows
+        self._contacts = {name: _Contact(name, pin, settle_ms[name], hinted, told) for name, pin in pins.items()}
         self._news: list[Signal] = []
         self._tried_ms: int | None = None
         try:
@@ -338,6 +345,10 @@ class HeaderInputs:
 
 def _nobody() -> None:
     """Nobody waits for a hint."""
+
+
+def _nobody_follows(_name: str, _ticks: Any, _closed: bool) -> None:
+    """Nobody follows the edges."""
 
 
 class HeaderLamps:

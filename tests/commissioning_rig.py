@@ -1,0 +1,120 @@
+"""A technician at a virtual table, who does what the commissioning asks for with the virtual table's own hands."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from drivers.header import open_pin_factory
+from drivers.virtual_faults import parse_fault
+from drivers.virtual_table import DEMO_PINS, VirtualTable
+from drivers.wiring import Wiring
+
+
+class PowerCut(BaseException):
+    """The machine is without power from here on."""
+
+
+class Technician:
+    """The terminal of a commissioning. What `does` has for a step's name or a prompt is done instead."""
+
+    def __init__(self, folder: Path, wiring: Wiring | None = None) -> None:
+        """`folder` is that of the virtual table."""
+        self.wiring = wiring or Wiring(DEMO_PINS)
+        self.factory: Any = open_pin_factory("mock")
+        self.table = VirtualTable(self.wiring, pin_factory=self.factory, folder=folder)
+        self.said: list[str] = []
+        self.does: dict[str, Callable[[], object]] = {}
+        self.lines: list[str] = []
+        self.network: Callable[[bool], None] = lambda _plugged: None
+        self._heading = ""
+        self._slot = 0
+        self._lamp: str | None = None
+
+    @property
+    def transcript(self) -> str:
+        """All that was said."""
+        return "\n".join(self.said)
+
+    def fault(self, kind: str, **said: Any) -> None:
+        """Let the table have a fault."""
+        self.table.set_fault(parse_fault({"kind": kind} | said, self.wiring, seed=7))
+
+    def heard(self) -> str | None:
+        """A line, once there is one to be said."""
+        self.table.advance()
+        if self._lamp is not None and self.table.state()["lamps"] == self._lit_alone(self._lamp):
+            self._lamp = None
+            return "\n"
+        return self.lines.pop(0) if self.lines else None
+
+    def _lit_alone(self, lamp: str) -> dict[str, bool]:
+        lamps = [name.removeprefix("lamp_") for name in (*self.wiring.lamps("header"), *self.wiring.lamps("node"))]
+        return {name: name == lamp for name in lamps}
+
+    def say(self, text: str) -> None:
+        """Hear what is said, and do it."""
+        self.said.append(text)
+        text = text.strip()
+        if text.startswith("["):
+            self._heading = text.partition("] ")[2].partition(" (")[0]
+            self._lamp = None
+            return
+        is_prompt = re.match("Put|Turn|Press|Release|Is the lamp|Open|Shut|Take|Pull|Plug", text) is not None
+        other = self.does.get(text) or (self.does.get(self._heading) if is_prompt else None)
+        if other is not None:
+            other()
+        elif is_prompt:
+            self._do(text)
+
+    def _do(self, text: str) -> None:
+        table = self.table
+        if found := re.match(r"Put puck ([12]) on (\w+), (ON|OFF)", text):
+            self._put(found[1], found[2], found[3])
+        elif found := re.match(r"Turn the puck over on (\w+), (ON|OFF)", text):
+            self._put(self._heading[5], found[1], found[2])
+            self.lines.append("\n")
+        elif text.startswith("Press"):
+            self._press(text, True)
+        elif text.startswith("Release"):
+            self._press(self._heading, False)
+        elif text.startswith("Is the lamp"):
+            self._lamp = _name(text)
+        elif "the lid" in text:
+            table.set_lid(shut=text.startswith("Shut"))
+        elif "door" in text:
+            table.set_door(shut=text.startswith("Shut"))
+        elif found := re.match(r"Take the die out of place (\d)", text):
+            self._slot = int(found[1])
+            table.set_slot(self._slot, occupied=False)
+        elif text.startswith("Put the die back"):
+            table.set_slot(self._slot, occupied=True)
+        elif "I/O node" in text:
+            self.fault("unplug", away_ms=60_000) if text.startswith("Pull") else table.mend("unplug")
+        elif "network" in text:
+            self.network(text.startswith("Plug"))
+        else:
+            assert text.startswith("Pull the plug"), text
+            raise PowerCut
+
+    def _put(self, puck: str, place: str, face: str) -> None:
+        position: Any = "off" if place == "OFF" else int(place)
+        self.table.place_puck(position, "on" if face == "ON" else "off", puck=2 if puck == "2" else 1)
+
+    def _press(self, text: str, down: bool) -> None:
+        name = _name(text)
+        if name.startswith("dice_key_"):
+            self.table.set_dice_key(int(name[-1]), down)
+        else:
+            self.table.set_button(name, down)
+
+
+def _name(text: str) -> str:
+    """The button or key that a text is about."""
+    if found := re.search(r"[Dd]ice key (\d)", text):
+        return f"dice_key_{found[1]}"
+    if found := re.search(r"box (\d+)", text):
+        return f"box_{found[1]}"
+    found = re.search(r"\b(ON|OFF|BUY|LAY)\b", text)
+    assert found is not None, text
+    return found[1].lower()

@@ -15,8 +15,9 @@ from device.clock import Clock
 from device.data_folder import DataFolder, give_to_owner, sync_folder
 from device.event import GENESIS_HASH, BadEvent, Event, parse
 from device.journal import Journal
+from device.journal_base import ADOPTED
 from device.journal_files import bytes_in, log_path
-from device.journal_verification import ADOPTED, SignatureCheck, Unproven
+from device.journal_verification import SignatureCheck, Unproven
 from device.uplink_protocol import EMPTY_LOG, LogEnd
 
 
@@ -46,7 +47,8 @@ class HistoryCopy:
     def former_key(self) -> str:
         """The key of the unit that wrote it, once it is whole. Raises NotAdopted when it may not end where it does."""
         try:
-            self._signatures.check_journal_end()
+            # What the former unit has pruned from its own journal is in this one.
+            self._signatures.check_end()
         except Unproven as error:
             raise NotAdopted(f"event {self._journal.last_seq} of the central log: {error}") from error
         if self._signatures.site != self._site:

@@ -18,12 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from device.event import canonical
+from device.event import Event, canonical
 from device.table_key import TableKey, is_public_key, is_signed_by
 
 BASE_FORMAT: Final = 1
 JOURNAL_PRUNED: Final = "journal_pruned"
 """The type of the event that is written together with a base."""
+ADOPTED: Final = "adopted"
+"""Of the event of a unit that has taken the history over from the central log, in which nothing is pruned."""
 
 # As with checkpoints (device.checkpoint): no text begins with this byte, so no server gets a base signed.
 _DOMAIN: Final = b"\xffboxman base 1\n"
@@ -31,7 +33,14 @@ _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class BadBase(ValueError):
-    """What was given is no base, or not the one that belongs here; the text says why."""
+    """What was given is no base, or not the one that belongs here; the text says why.
+
+    `seq` is the event that says otherwise, where it is not the last that was read.
+    """
+
+    def __init__(self, reason: str, seq: int | None = None) -> None:
+        super().__init__(reason)
+        self.seq = seq
 
 
 @dataclass(frozen=True)
@@ -126,30 +135,44 @@ def pruned_data(base: Base, retention_days: int, delivered: int) -> dict[str, An
 
 
 class Witness:
-    """Looks through the events behind a base for the one that it was written with."""
+    """Looks through the events behind a base for the one that it was written with.
+
+    What a unit pruned from its own journal is there again in the journal of the unit that has taken its history over.
+    """
 
     def __init__(self, base: Base | None) -> None:
         self._base = base
         self._seen = base is None
+        self._contradicts: BadBase | None = None
 
-    def take(self, kind: str, data: Mapping[str, Any], key: str | None) -> None:
-        """Take an event, in order; `key` is the table's public key then. Raises BadBase."""
-        if kind != JOURNAL_PRUNED:
-            return
+    def take(self, event: Event, key: str | None) -> None:
+        """Take an event, in order; `key` is the table's public key then."""
+        if event.type == ADOPTED:
+            self._contradicts = None
+        elif event.type == JOURNAL_PRUNED and self._contradicts is None:
+            self._look_at(event.seq, event.data, key)
+
+    def _look_at(self, seq: int, data: Mapping[str, Any], key: str | None) -> None:
         base, through = self._base, data.get("through")
         base_seq = base.seq if base is not None else 0
+        reason = None
         if type(through) is not int or through > base_seq:
-            raise BadBase(f"says that events 1 to {through} were pruned, but the base stands for {base_seq} events")
-        if base is None or through < base_seq:
+            reason = f"says that events 1 to {through} were pruned, but the base stands for {base_seq} events"
+        elif base is None or through < base_seq:
             return
-        if (data.get("hash"), data.get("state")) != (base.hash, base.state_hash):
-            raise BadBase(f"was written with another base than the one that stands for events 1 to {base_seq}")
-        if base.key != key:
-            raise BadBase(f"the base is signed with the key {base.key}, but the table's key is {key}")
-        self._seen = True
+        elif (data.get("hash"), data.get("state")) != (base.hash, base.state_hash):
+            reason = f"was written with another base than the one that stands for events 1 to {base_seq}"
+        elif base.key != key:
+            reason = f"the base is signed with the key {base.key}, but the table's key is {key}"
+        else:
+            self._seen = True
+        if reason is not None:
+            self._contradicts = BadBase(reason, seq)
 
     def check_end(self) -> None:
         """Raises BadBase when the events may not end here."""
+        if self._contradicts is not None:
+            raise self._contradicts
         if not self._seen and self._base is not None:
             raise BadBase(f"the event that was written with the base of events 1 to {self._base.seq} is missing")
 

@@ -20,10 +20,9 @@ from device.checkpoint import (
 )
 from device.event import GENESIS_HASH, Event
 from device.journal import JournalDamaged, JournalPruned, JournalReader
-from device.journal_base import BadBase, Base, Witness
+from device.journal_base import ADOPTED, BadBase, Base, Witness
 from device.table_key import is_public_key
 
-ADOPTED: Final = "adopted"
 """The type of the event that a new unit goes on with; its data name both keys and the last event of the other unit."""
 
 PROGRESS_EVENTS: Final = 1_000
@@ -33,7 +32,14 @@ UNSIGNED_EVENTS_MAX: Final = CHECKPOINT_EVENTS + 256
 
 
 class Unproven(Exception):
-    """An event that the table's signatures do not bear out; the text says why."""
+    """An event that the table's signatures do not bear out; the text says why.
+
+    `seq` is the event's, where it is not the one that was given last.
+    """
+
+    def __init__(self, reason: str, seq: int | None = None) -> None:
+        super().__init__(reason)
+        self.seq = seq
 
 
 @dataclass(frozen=True)
@@ -107,10 +113,7 @@ class SignatureCheck:
         elif event.type in ALWAYS_SIGNED and self._owed_seq is None:
             self._owed_seq = event.seq
         if self._witness is not None:
-            try:
-                self._witness.take(event.type, event.data, self.key)
-            except BadBase as error:
-                raise Unproven(str(error)) from None
+            self._witness.take(event, self.key)
         if event.seq - self._checkpoint_seq > UNSIGNED_EVENTS_MAX:
             raise Unproven(
                 f"there is no checkpoint since event {self._checkpoint_seq}, though one is due "
@@ -129,7 +132,7 @@ class SignatureCheck:
             try:
                 self._witness.check_end()
             except BadBase as error:
-                raise Unproven(str(error)) from None
+                raise Unproven(str(error), error.seq) from None
 
     def _take_start(self, event: Event) -> None:
         key = event.data.get("key")
@@ -263,7 +266,7 @@ def _verify(
     except JournalDamaged as damage:
         return result(damage.seq if damage.seq is not None else last_seq + 1, damage.reason)
     except Unproven as unproven:
-        return result(last_seq + 1, str(unproven))
+        return result(unproven.seq or last_seq + 1, str(unproven))
     if checkpoint is not None and last_seq < checkpoint.seq:
         return result(last_seq + 1, f"missing, though the checkpoint is of event {checkpoint.seq}: it was cut off")
     on_progress(last_seq, last_seq)

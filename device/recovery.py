@@ -50,14 +50,11 @@ def recover(journal: Journal, file: SnapshotFile, on_progress: OnProgress) -> Re
     witness = Witness(journal.base())
     for event in _noting_progress(journal.events(), journal.last_seq, on_progress):
         replay(session, times, event)
-        try:
-            witness.take(event.type, event.data, session.key)
-        except BadBase as error:
-            raise JournalDamaged(journal.path, event.seq, str(error)) from None
+        witness.take(event, session.key)
     try:
         witness.check_end()
     except BadBase as error:
-        raise JournalDamaged(journal.path, journal.last_seq + 1, str(error)) from None
+        raise JournalDamaged(journal.path, error.seq or journal.last_seq + 1, str(error)) from None
     return Recovered(session, times, 0)
 
 

@@ -10,7 +10,7 @@ from device.commissioning.report import COMMISSIONED
 from device.data_folder import DataFolder
 from device.event import Event
 from device.journal import Journal, JournalReader
-from device.journal_verification import ADOPTED
+from device.journal_base import ADOPTED
 from device.table_key import TableKey
 from provisioning.command_failed import CommandFailed
 

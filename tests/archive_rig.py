@@ -23,8 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from device.checkpoint import is_checkpoint_due, sign
 from device.dice_control.dice_rules import load
 from device.event import GENESIS_HASH, Event, Stamp, seal
-from device.journal_base import Base
-from device.journal_verification import ADOPTED
+from device.journal_base import ADOPTED, Base
 from device.origin import Origin
 from device.session import Entry, Session
 from device.table_key import TableKey

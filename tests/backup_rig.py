@@ -1,23 +1,18 @@
 """A table's data folder with a journal that was really played, its people and its key; and backups of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from device.central_history import CentralHistory, Take
 from device.data_folder import JOURNAL_FILE_NAME
 from device.event import Event
-from device.origin import Origin
 from device.people_file import PEOPLE_FILE, changing, with_person, with_pin
-from device.session import Entry
 from device.table_key import KEY_FILE_NAME
 from device.uplink_protocol import LogEnd
 from provisioning.backup import Backup, back_up
 from provisioning.backup_file import OnProgress
-from tests.pruning_rig import TABLE, Game
-from tests.test_session import CONFIGURED, terms
+from tests.pruning_rig import SITE, TABLE, Game
 
 MADE = "2026-11-30T04:05:06.789Z"
-SITE = "demo"
 # What tests.journal_rig.KEY is made of, as the file of a key holds it; and the seed of another unit.
 SEED = "SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y"
 CONFIGURATION = f'[table]\nsite = "{SITE}"\nname = "{TABLE}"\nrules = "us-vegas"\n'
@@ -28,22 +23,13 @@ def quiet(_what: str) -> OnProgress:
     return lambda _done, _of: None
 
 
-class _Game(Game):
-    """A played journal of a table that belongs to a site."""
-
-    def _start(self) -> Iterator[list[Entry]]:
-        configured = CONFIGURED | {"site": SITE}
-        yield self.session.start("1", configured, key=self.key.public, configuration_hash="0")
-        yield self.session.open_table(terms(), Origin("configuration"))
-
-
 class Unit:
     """A unit that has played."""
 
     def __init__(self, data: Path) -> None:
         data.mkdir(parents=True)
         self.data = data
-        self.game = _Game(data / JOURNAL_FILE_NAME, hands=3)
+        self.game = Game(data / JOURNAL_FILE_NAME, hands=3)
         key = data / KEY_FILE_NAME
         key.write_text(f"{SEED}\n")
         key.chmod(0o600)

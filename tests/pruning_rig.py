@@ -19,6 +19,7 @@ from device.table_key import TableKey
 from tests.journal_rig import KEY, STAMP
 from tests.test_session import CONFIGURED, terms
 
+SITE = "demo"
 TABLE = "craps-1"
 HAND: tuple[dict[str, Any], ...] = (
     {"bet": {"player": "3", "kind": "pass_line", "amount": 10}},
@@ -75,7 +76,7 @@ class Game:
             self._note(journal.append(written, stamp), states)
 
     def _start(self) -> Iterator[list[Entry]]:
-        yield self.session.start("1", CONFIGURED, key=self.key.public, configuration_hash="0")
+        yield self.session.start("1", CONFIGURED | {"site": SITE}, key=self.key.public, configuration_hash="0")
         yield self.session.open_table(terms(), Origin("configuration"))
 
     def _hand(self) -> Iterator[list[Entry]]:

@@ -35,9 +35,9 @@ from provisioning.backup_file import BackupError, BackupFile, FileSum, Manifest,
 from provisioning.command_line import main
 from provisioning.restore import RESTORED, restore
 from provisioning.restored_history import restored_history
-from tests.backup_rig import CONFIGURATION, MADE, SEED, SITE, Unit, log_of, quiet
+from tests.backup_rig import CONFIGURATION, MADE, SEED, Unit, log_of, quiet
 from tests.journal_rig import KEY, OTHER_KEY, STAMP, chained_anew, changed, noted
-from tests.pruning_rig import TABLE
+from tests.pruning_rig import SITE, TABLE
 from tests.terminal_rig import boxman as run_boxman
 
 MODULES = [module.__file__ for module in (provisioning.backup, provisioning.backup_file, provisioning.restore)]

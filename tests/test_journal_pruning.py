@@ -14,15 +14,16 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from device.adoption import HistoryCopy
 from device.checkpoint import parse_checkpoint
 from device.journal import Journal, JournalDamaged, JournalError, JournalFull, JournalPruned, JournalReader
 from device.journal_base import Base, check_base, put_base, sign_base, state_text
 from device.journal_verification import verify
 from device.prune_point import state_at
-from device.recovery import beginning
+from device.recovery import beginning, recover
 from device.snapshot_file import Snapshot, SnapshotFile
 from tests.journal_rig import KEY, OTHER_KEY, STAMP, changed, noted, tamper
-from tests.pruning_rig import TABLE, Game, checkpoint_of
+from tests.pruning_rig import SITE, TABLE, Game, checkpoint_of
 
 
 def text(state: Any) -> str:
@@ -470,3 +471,21 @@ def test_a_base_is_signed_over_everything_in_it() -> None:
     ):
         with pytest.raises(ValueError, match="signature"):
             check_base(replace(base, **other))
+
+
+def test_a_unit_takes_over_the_whole_history_of_a_table_that_pruned_its_own(pruned: Game, tmp_path: Path) -> None:
+    # The central log has all of it, the event that tells of the pruning too.
+    path = tmp_path / "heir.db"
+    payload = b"\n".join(pruned.events[seq].line().encode() for seq in range(1, LAST + 1))
+    with Journal.open(path, TABLE) as journal:
+        copy = HistoryCopy(journal, SITE)
+        copy.take(payload)
+        assert copy.former_key() == KEY.public
+        said = {"through": LAST, "hash": journal.last_hash, "former_key": KEY.public, "key": OTHER_KEY.public}
+        journal.append([("adopted", said)], STAMP)
+    with JournalReader(path) as reader:
+        result = verify(reader, lambda _done, _of: None)
+    assert (result.what_is_wrong, result.last_seq, result.heir) == (None, LAST + 1, OTHER_KEY.public)
+    with Journal.open(path, TABLE) as journal:
+        file = SnapshotFile(path.with_name("snapshot"), "1", TABLE, OTHER_KEY)
+        assert recover(journal, file, lambda _done, _of: None).session.seq == LAST + 1

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from device.event import GENESIS_HASH, Event
-from device.journal_verification import ADOPTED, SignatureCheck, SignedSoFar, Unproven
+from device.journal_base import ADOPTED
+from device.journal_verification import SignatureCheck, SignedSoFar, Unproven
 from provisioning.central.archive_message import Finding
 
 KnownKeys = Mapping[tuple[str, str], tuple[str, ...]]

@@ -390,8 +390,8 @@ class Table:
     def at(self, state: "State", minimum: int, maximum: int) -> "Table":
         """Another table under the same rules, in a state of this one and under the limits of then."""
         other = Table(self.rules, self.unit, minimum, maximum)
-        for player in state[6]:
-            other._seated(player)
+        # All at once: to seat one after the other takes as long as the square of their number.
+        other._seats, other._names = dict(self._seats), dict(self._names)
         other._set_state(state)
         return other
 

@@ -22,8 +22,11 @@ MARKUP = '<img src=x onerror="throw 1"><b>x</b>'
 
 @pytest.fixture(scope="module")
 def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]:
-    """One virtual table for the whole file."""
-    with TerminalProcess(tmp_path_factory.mktemp("console") / "data") as process:
+    """One virtual table for the whole file. What waits for a second key waits for as long as a busy machine takes."""
+    folder = tmp_path_factory.mktemp("console")
+    configuration = folder / "table.toml"
+    configuration.write_text("[timing]\npick_ms = 600000\nabandon_ms = 600000\n")
+    with TerminalProcess(folder / "data", configuration=configuration) as process:
         yield process
 
 

@@ -180,6 +180,7 @@ export const TEXT = {
   choose_kind_for: (number) => t("choose a bet on {number}", { number }),
   proposal_of: (source, player) => t("{source}, player {player}", { source, player }),
   proposal_more: (count) => tn("1 more waits", "{count} more wait", count),
+  proposal_sum: (count, amount) => tn("1 bet: {amount}", "{count} bets: {amount}", count, { amount }),
   accept: t("Accept"),
   do_not_accept: t("Refuse"),
   turn_off: t("Turn off"),

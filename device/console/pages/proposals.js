@@ -2,8 +2,37 @@
 // booked before that, and the next roll ends them.
 
 import { TEXT } from "./console_text.js";
-import { act, betName, button, byId, draw, isPosition, money, rulesRead, state } from "./console_state.js";
+import {
+  act,
+  betName,
+  button,
+  byId,
+  draw,
+  isPosition,
+  money,
+  render,
+  rulesRead,
+  setAvailable,
+  state,
+} from "./console_state.js";
 import { element } from "./terminal.js";
+
+// A finger that was on its way, or lands twice, meant what stood there before: what comes after it is not answered yet.
+const REST_MS = 600;
+
+let answers = []; // the two buttons
+let shown = null; // the proposal that stands there
+let restTimer = 0;
+
+function rest() {
+  const letAnswer = (may) => answers.forEach((node) => setAvailable(node, may));
+  letAnswer(false);
+  clearTimeout(restTimer);
+  restTimer = setTimeout(() => {
+    letAnswer(true);
+    render();
+  }, REST_MS);
+}
 
 function answer(way, { source, proposal }) {
   act(`/api/proposals/${way}`, { source, proposal }, TEXT.actions[way](source));
@@ -17,6 +46,9 @@ export function renderProposals() {
   const bar = byId("proposals");
   bar.hidden = proposals.length === 0;
   const [first, ...more] = proposals;
+  const key = first ? JSON.stringify([first.source, first.proposal]) : null;
+  if (key !== null && key !== shown) rest();
+  shown = key;
   if (first === undefined) {
     delete bar.dataset.proposal;
     return;
@@ -31,6 +63,9 @@ export function renderProposals() {
         return element("span", {}, element("b", { class: named }, TEXT.proposal_of(first.source, player)), ` ${spoken(bets)}`);
       }),
     );
+    // Of many bets not all are to be read in the bar: what is accepted is said whole.
+    const sum = first.bets.reduce((total, { amount }) => total + amount, 0);
+    answers[0].replaceChildren(TEXT.accept, element("small", {}, TEXT.proposal_sum(first.bets.length, money(sum))));
     byId("proposals-more").textContent = more.length ? TEXT.proposal_more(more.length) : "";
   });
 }
@@ -40,10 +75,13 @@ export function buildProposals() {
   const touched = (way) => () => {
     if (first()) answer(way, first());
   };
+  answers = [
+    button("proposal-accept", TEXT.accept, touched("accept"), { entry: true, className: "primary" }),
+    button("proposal-refuse", TEXT.do_not_accept, touched("refuse"), { entry: true }),
+  ];
   byId("proposals").append(
     element("p", { id: "proposals-bets" }),
     element("small", { id: "proposals-more" }),
-    button("proposal-accept", TEXT.accept, touched("accept"), { entry: true, className: "primary" }),
-    button("proposal-refuse", TEXT.do_not_accept, touched("refuse"), { entry: true }),
+    ...answers,
   );
 }

@@ -9,6 +9,9 @@ import { element, get, send } from "./terminal.js";
 const PIN_LEAST = 4;
 const PIN_MOST = 8;
 const STILL_HERE_MS = 2000;
+// A PIN takes its time to check on purpose, and others may wait before it. Whoever gives up sooner is signed in all the
+// same, on a page that does not know it.
+const CHECK_MS = 30000;
 
 export let person = null; // {name, role} of whoever is signed in on this page
 let people = null; // what the terminal says of who can sign in
@@ -57,7 +60,7 @@ async function signIn() {
   checking = true;
   changed();
   // Sent once: a second try with the same PIN would count as another one.
-  const answer = await send("/api/sign_in", tried, { once: true });
+  const answer = await send("/api/sign_in", tried, { once: true, forMs: CHECK_MS });
   checking = false;
   if (answer.outcome === "done") {
     keepWord(answer.body.page);
@@ -92,7 +95,8 @@ export function renderPin() {
       }),
     );
     byId("sign-in-names").replaceChildren(...(names.length ? names : nobody()));
-    byId("sign-in-title").textContent = chosen === null ? TEXT.sign_in_title : TEXT.sign_in_as(chosen);
+    const title = chosen === null ? TEXT.sign_in_title : TEXT.sign_in_as(chosen);
+    byId("sign-in-title").textContent = checking ? TEXT.checking_pin : title;
     byId("pin-dots").replaceChildren(...Array.from({ length: pin.length }, () => element("i", {})));
     byId("pin-dots").setAttribute("aria-label", TEXT.pin_digits(pin.length));
     for (const key of byId("pin-pad").children) key.disabled = chosen === null || checking;

@@ -21,6 +21,7 @@ export const TEXT = {
   supervisor_pages: t("Supervisor"),
   sign_in_title: t("Who signs in?"),
   sign_in_as: (name) => t("PIN of {name}", { name }),
+  checking_pin: t("Checking the PIN …"),
   signed_in_as: (name) => t("{name} is signed in", { name }),
   sign_out: t("Sign out"),
   signed_out: t("You were signed out"),

@@ -99,9 +99,9 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  * Posts an action and answers {outcome, body}: "done" (200), "refused" (409), "invalid" (another 4xx), "halted" (503), or
  * "unreachable" when no answer came for ten seconds. The same body, so the same id, is sent again after a failure:
  * the terminal does a repeated action once, hence a lost answer does nothing twice. `once`: not sent again, for what
- * has no id. `signed`: it is done by whoever has signed in on this page.
+ * has no id; then `forMs` is how long its answer is waited for. `signed`: it is done by whoever has signed in on this page.
  */
-export async function send(path, body, { once = false, signed = false } = {}) {
+export async function send(path, body, { once = false, signed = false, forMs = SEND_FOR_MS } = {}) {
   const until = performance.now() + SEND_FOR_MS;
   do {
     try {
@@ -110,7 +110,7 @@ export async function send(path, body, { once = false, signed = false } = {}) {
         headers: { "Content-Type": "application/json", ...(signed ? pageHeaders() : {}) },
         body: JSON.stringify(body),
         cache: "no-store",
-        signal: AbortSignal.timeout(once ? SEND_FOR_MS : SEND_TIMEOUT_MS),
+        signal: AbortSignal.timeout(once ? forMs : SEND_TIMEOUT_MS),
       });
       const content = await answer.json();
       if (answer.ok) return { outcome: "done", body: content };
@@ -149,7 +149,14 @@ export function followState({ onState, onReach }) {
   let messages = 0;
   let reachable = null;
   let stream = null;
+  // The last event of the newest state that was shown, as long as the stream is the same.
+  let shownSeq = 0;
 
+  const show = (state) => {
+    shownSeq = state.seq;
+    onState(state);
+    giveSignOfLife();
+  };
   const heard = () => {
     heardAt = performance.now();
     look();
@@ -168,8 +175,13 @@ export function followState({ onState, onReach }) {
     stream.onmessage = (message) => {
       messages += 1;
       heard();
-      onState(JSON.parse(message.data));
-      giveSignOfLife();
+      const state = JSON.parse(message.data);
+      // On a busy machine the stream brings what is older than an answered poll; the page does not go back to it.
+      if (state.seq >= shownSeq) show(state);
+    };
+    // After a start it may be another journal that is read.
+    stream.onerror = () => {
+      shownSeq = 0;
     };
   };
   const poll = async () => {
@@ -180,10 +192,7 @@ export function followState({ onState, onReach }) {
     if (state === null) return;
     heard();
     // What the stream said meanwhile is newer than this answer.
-    if (messages === before) {
-      onState(state);
-      giveSignOfLife();
-    }
+    if (messages === before) show(state);
     // After an answer that was no stream, a browser gives up for good: listen again.
     if (stream.readyState === EventSource.CLOSED) listen();
   };

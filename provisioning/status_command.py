@@ -31,6 +31,17 @@ def add_status_command(parser: argparse.ArgumentParser) -> None:
 
 def show_status(config: Path | None) -> int:
     """Print it; the exit status is 1 while events do not get to the centre. Raises CommandFailed."""
+    address, state = asked_state(config)
+    try:
+        lines = status_lines(state, datetime.now(UTC))
+    except (ValueError, KeyError, TypeError) as error:
+        raise not_understood(address) from error
+    print("\n".join(map(visible, lines)))
+    return 0 if state["uplink"]["state"] in ("online", "off") else 1
+
+
+def asked_state(config: Path | None) -> tuple[str, dict[str, Any]]:
+    """Where the terminal with this configuration is, and its state, as it says. Raises CommandFailed."""
     host, port = "127.0.0.1", 8080
     if config is not None:
         try:
@@ -41,14 +52,16 @@ def show_status(config: Path | None) -> int:
         host = host if configuration.host in _EVERYWHERE else configuration.host
     address = f"http://{host}:{port}"
     try:
-        state = httpx.get(f"{address}/api/state", timeout=ANSWER_S, trust_env=False).raise_for_status().json()
-        lines = status_lines(state, datetime.now(UTC))
+        return address, httpx.get(f"{address}/api/state", timeout=ANSWER_S, trust_env=False).raise_for_status().json()
     except httpx.HTTPError as error:
         raise CommandFailed(f"no terminal answers at {address} ({error}); is it running?") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise CommandFailed(f"{address}: what answers there is no terminal of this version") from error
-    print("\n".join(map(visible, lines)))
-    return 0 if state["uplink"]["state"] in ("online", "off") else 1
+    except ValueError as error:
+        raise not_understood(address) from error
+
+
+def not_understood(address: str) -> CommandFailed:
+    """What to say where another state than a terminal's comes."""
+    return CommandFailed(f"{address}: what answers there is no terminal of this version")
 
 
 def status_lines(state: dict[str, Any], now: datetime) -> list[str]:

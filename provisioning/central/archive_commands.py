@@ -42,7 +42,7 @@ def show_status(configuration_path: Path) -> int:
     if position == 0 and not tables:
         print("nothing of the central log was read yet: boxman central archive has not reached it, or it is empty")
         return 0
-    print(f"central log read as far as message {position}; {len(tables)} tables")
+    print(f"central log read as far as message {position}; tables: {len(tables)}")
     for table in tables:
         print(visible(f"{table.site}/{table.table}  {_told(table)}"))
     return 1 if any(table.alarm is not None for table in tables) else 0

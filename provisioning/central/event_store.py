@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from device.event import GENESIS_HASH, Event
+from device.uplink_protocol import PACK_BYTES_MAX
 
 _VERSION: Final = 1
 # Marks the file as one of these ("BXCR").
@@ -88,16 +90,25 @@ class EventStore:
             raise StoreError(f"the store cannot be read ({error})") from error
 
     def lines(self, site: str, table: str, first: int, limit: int) -> list[str]:
-        """Up to `limit` events of a table's log from event `first` on, in order. Raises StoreError."""
+        """Up to `limit` events of a table's log from event `first` on, in order. Raises StoreError.
+
+        Of them only those that begin within `PACK_BYTES_MAX` characters, since each may be half a MiB long.
+        """
+        lines: list[str] = []
+        room = PACK_BYTES_MAX
         try:
             rows = self._database.execute(
                 "SELECT line FROM event JOIN log ON log.id = event.log"
                 " WHERE site = ? AND name = ? AND seq >= ? ORDER BY seq LIMIT ?",
                 (site, table, first, limit),
-            ).fetchall()
+            )
+            with closing(rows):
+                while room >= 0 and (row := rows.fetchone()):
+                    lines.append(row[0])
+                    room -= len(row[0])
         except sqlite3.Error as error:
             raise StoreError(f"the store cannot be read ({error})") from error
-        return [line for (line,) in rows]
+        return lines
 
     def append(self, site: str, table: str, expected: str, events: Sequence[Event]) -> None:
         """Write events, chained among themselves, to the end of a log that ends with the hash `expected`.

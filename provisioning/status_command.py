@@ -31,7 +31,7 @@ def add_status_command(parser: argparse.ArgumentParser) -> None:
 
 def show_status(config: Path | None) -> int:
     """Print it; the exit status is 1 while events do not get to the centre. Raises CommandFailed."""
-    address, state = asked_state(config)
+    address, state = asked(config, "state")
     try:
         lines = status_lines(state, datetime.now(UTC))
     except (ValueError, KeyError, TypeError) as error:
@@ -40,8 +40,8 @@ def show_status(config: Path | None) -> int:
     return 0 if state["uplink"]["state"] in ("online", "off") else 1
 
 
-def asked_state(config: Path | None) -> tuple[str, dict[str, Any]]:
-    """Where the terminal with this configuration is, and its state, as it says. Raises CommandFailed."""
+def asked(config: Path | None, what: str) -> tuple[str, dict[str, Any]]:
+    """Where the terminal with this configuration is, and what it answers below /api. Raises CommandFailed."""
     host, port = "127.0.0.1", 8080
     if config is not None:
         try:
@@ -52,7 +52,7 @@ def asked_state(config: Path | None) -> tuple[str, dict[str, Any]]:
         host = host if configuration.host in _EVERYWHERE else configuration.host
     address = f"http://{host}:{port}"
     try:
-        return address, httpx.get(f"{address}/api/state", timeout=ANSWER_S, trust_env=False).raise_for_status().json()
+        return address, httpx.get(f"{address}/api/{what}", timeout=ANSWER_S, trust_env=False).raise_for_status().json()
     except httpx.HTTPError as error:
         raise CommandFailed(f"no terminal answers at {address} ({error}); is it running?") from error
     except ValueError as error:

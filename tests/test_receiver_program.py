@@ -14,7 +14,7 @@ import httpx
 import pytest
 from starlette.types import Message, Scope
 
-from device.event import Stamp, seal
+from device.event import Event, Stamp, seal
 from device.https_protocol import signed_headers
 from provisioning.central import receiver as receiver_module
 from provisioning.central import receiver_server
@@ -85,7 +85,14 @@ async def closed(reader: asyncio.StreamReader) -> bool:
 
 
 def answer_of(
-    tables: list[KnownTable], store: EventStore, path: str, *, client: str, body_comes: bool = True, headers: Any = ()
+    tables: list[KnownTable],
+    store: EventStore,
+    path: str,
+    *,
+    client: str,
+    body_comes: bool = True,
+    headers: Any = (),
+    query: bytes = b"",
 ) -> tuple[int, dict[str, Any]]:
     """The answer of a receiver in this process, to somebody at the address `client`."""
     sent: list[Message] = []
@@ -102,7 +109,7 @@ def answer_of(
         "type": "http",
         "method": "GET" if body_comes else "POST",
         "path": path,
-        "query_string": b"",
+        "query_string": query,
         "headers": headers,
         "client": (client, 1),
     }
@@ -153,6 +160,50 @@ def test_more_requests_than_can_be_done_in_time_are_told_to_come_again(
     status, said = answer_of(tables, store, LAST, client="127.0.0.1", headers=given)
     assert (status, said["reason"]) == (503, "too_busy")
     store.close()
+
+
+def test_no_more_of_the_store_is_in_memory_than_a_message_takes(tmp_path: Path) -> None:
+    store = EventStore(tmp_path / "events.db")
+    events: list[Event] = []
+    stamp = Stamp("b", 0, "2026-11-29T22:10:56.123Z", "free")
+    for seq in range(1, 6):
+        prev = events[-1].hash if events else ZEROS
+        events.append(seal(TABLE, seq, stamp, "noted", {"text": "x" * 200_000}, prev))
+    store.append(SITE, TABLE, ZEROS, events)
+    # The second one no longer fits into 256 KiB beside the first.
+    assert store.lines(SITE, TABLE, 2, 256) == [event.line() for event in events[1:3]]
+    assert len(store.lines(SITE, TABLE, 2, 1)) == 1
+    store.close()
+
+
+def test_a_store_with_a_hole_is_said_and_no_page_made_up(tmp_path: Path) -> None:
+    store = EventStore(tmp_path / "events.db")
+    stamp = Stamp("b", 0, "2026-11-29T22:10:56.123Z", "free")
+    first = seal(TABLE, 1, stamp, "noted", {}, ZEROS)
+    store.append(SITE, TABLE, ZEROS, [first, seal(TABLE, 2, stamp, "noted", {}, first.hash)])
+    store._database.execute("DELETE FROM event WHERE seq = 1")
+    headers = signed_headers(KEY, "GET", f"{EVENTS}?from=1", "", b"")
+    given = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    tables = [KnownTable(SITE, TABLE, KEY.public)]
+    status, said = answer_of(tables, store, EVENTS, client="127.0.0.1", headers=given, query=b"from=1")
+    assert (status, said["reason"], said["text"]) == (
+        503,
+        "store_failed",
+        "the store has a hole at event 1 or behind it",
+    )
+    store.close()
+
+
+def test_it_may_have_as_many_connections_as_it_takes() -> None:
+    code = (
+        "import resource as r; from provisioning.central.receive_command import allow_open_files; "
+        "r.setrlimit(r.RLIMIT_NOFILE, (256, 2500)); allow_open_files(2064); print(*r.getrlimit(r.RLIMIT_NOFILE)); "
+        "allow_open_files(100); print(r.getrlimit(r.RLIMIT_NOFILE)[0]); "
+        "allow_open_files(3000); print(r.getrlimit(r.RLIMIT_NOFILE)[0])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.split() == ["2064", "2500", "2064", "2500"]
+    assert "only 2500 files and connections may be open at once, not 3000" in ended.stderr
 
 
 def test_the_store_flushes_every_write_and_refuses_other_files(tmp_path: Path) -> None:

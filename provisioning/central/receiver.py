@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import json
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,17 +32,21 @@ from device.https_protocol import (
     presence_path,
 )
 from device.presence import BadPresence, read_presence
-from device.uplink_protocol import pack
+from device.uplink_protocol import DeliveryError, pack
 from provisioning.central.central_list import KnownTable
+from provisioning.central.enrolment_store import CodeRefused, EnrolmentStore
 from provisioning.central.event_store import EventStore, NotContinued, StoreError
 from provisioning.central.received_body import read_body
 from provisioning.central.receiver_refusals import BROKE_OFF, Refusals, Refused
+from provisioning.central.wrong_codes import WrongCodes
+from provisioning.enrolment import REQUEST_BYTES_MAX, BadMessage, answer, code_in, hash_of
 
 BODY_TIMEOUT_S: Final = 30.0
 # More would be answered when nobody waits any longer: a pack takes some 20 ms (seen), and a table gives up after 15 s.
 WAITING_MAX: Final = 128
 # With the line end after the last event.
 _BODY_BYTES_MAX: Final = ONE_EVENT_BYTES_MAX + 1
+_ENROLMENT: Final = re.compile(r"/v1/tables/([A-Za-z0-9_-]{1,32})/([A-Za-z0-9_-]{1,32})/enrolment")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,18}")
 _DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
 
@@ -65,8 +70,14 @@ class Receiver:
         *,
         on_events: Callable[[KnownTable], None] = lambda _: None,
         on_presence: Callable[[KnownTable, bytes], Awaitable[None]] = _told_nobody,
+        enrolments: EnrolmentStore | None = None,
     ) -> None:
-        """`on_events` is told whose log has grown, `on_presence` of a table's sign of life (`device.presence`)."""
+        """`on_events` is told whose log has grown, `on_presence` of a table's sign of life (`device.presence`).
+
+        With `enrolments` new units may enrol, also of tables that are in no list.
+        """
+        self._enrolments = enrolments
+        self._wrong_codes = WrongCodes()
         self._on_events = on_events
         self._on_presence = on_presence
         self._store = store
@@ -96,36 +107,41 @@ class Receiver:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         headers: dict[str, str] = {}
-        answer: dict[str, Any] | bytes
+        said: dict[str, Any] | bytes
         try:
-            status, answer = 200, await self._answer(request)
+            status, said = 200, await self._answer(request)
         except ClientDisconnect:
             self._refusals.note(BROKE_OFF, _who(request), "the connection ended before the request was whole")
             return
         except Refused as refused:
             self._refusals.note(refused.reason, _who(request), str(refused))
             end = {} if refused.end is None else dict(zip(("seq", "hash"), refused.end, strict=True))
-            status, answer = refused.status, {"reason": refused.reason, "text": str(refused)} | end
+            status, said = refused.status, {"reason": refused.reason, "text": str(refused)} | end
             if refused.reason == "wrong_method":
-                headers["Allow"] = ", ".join(self._routes[_path(request)])
+                headers["Allow"] = ", ".join(self._methods(_path(request)) or ())
             if refused.reason in ("too_large", "too_slow"):
                 # The rest of such a body is not waited for.
                 headers["Connection"] = "close"
-        if isinstance(answer, bytes):
-            response = Response(answer, status, headers, EVENTS_TYPE)
+        if isinstance(said, bytes):
+            response = Response(said, status, headers, EVENTS_TYPE)
         else:
-            content = json.dumps(answer, ensure_ascii=False).encode("utf-8")
+            content = json.dumps(said, ensure_ascii=False).encode("utf-8")
             response = Response(content, status, headers, "application/json")
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> dict[str, Any] | bytes:
-        methods = self._routes.get(_path(request))
+        methods = self._methods(_path(request))
         if methods is None:
             return await self._unknown(request)
         handler = methods.get(request.method)
         if handler is None:
             raise Refused("wrong_method", f"{request.method} is not taken here, but {' or '.join(methods)}")
         return await handler(request)
+
+    def _methods(self, path: str) -> dict[str, _Handler] | None:
+        if self._enrolments is not None and (named := _ENROLMENT.fullmatch(path)):
+            return {"POST": self._enrolment_of(self._enrolments, *named.groups())}
+        return self._routes.get(path)
 
     async def _unknown(self, request: Request) -> dict[str, Any]:
         """A path that leads nowhere, or to a table that is in no list, of which nobody is told more than his key is."""
@@ -157,7 +173,10 @@ class Receiver:
             self._check_signature(request, "", b"")
             first = _first(request)
             lines = await self._in_writer(lambda: self._store.lines(table.site, table.name, first, BODY_EVENTS_MAX))
-            return pack(lines, first, BODY_BYTES_MAX).payload if lines else b""
+            try:
+                return pack(lines, first, BODY_BYTES_MAX).payload if lines else b""
+            except DeliveryError:
+                raise Refused("store_failed", f"the store has a hole at event {first} or behind it") from None
 
         return page
 
@@ -174,6 +193,28 @@ class Receiver:
             return {}
 
         return take
+
+    def _enrolment_of(self, enrolments: EnrolmentStore, site: str, table: str) -> _Handler:
+        async def enrol(request: Request) -> dict[str, Any]:
+            address = request.client.host if request.client is not None else ""
+            if not self._wrong_codes.may_try(address, time.monotonic()):
+                raise Refused("too_many_codes", "too many wrong codes came from this address; try again in a minute")
+            key = self._given_key(request)
+            body = await _body(request, REQUEST_BYTES_MAX)
+            self._check_signature(request, "", body)
+            try:
+                code_hash = hash_of(code_in(body))
+            except BadMessage as error:
+                raise Refused("bad_enrolment", str(error)) from None
+            now_s = int(time.time())
+            try:
+                return answer(await self._in_writer(lambda: enrolments.enrol(code_hash, site, table, key, now_s)))
+            except CodeRefused as refused:
+                if refused.reason in ("wrong_code", "foreign_code"):
+                    self._wrong_codes.note(address, time.monotonic())
+                raise Refused(refused.reason, str(refused)) from None
+
+        return enrol
 
     def _events_of(self, table: KnownTable) -> _Handler:
         async def take(request: Request) -> dict[str, Any]:
@@ -212,10 +253,14 @@ class Receiver:
         finally:
             self._waiting -= 1
 
-    def _known_key(self, request: Request) -> str:
+    def _given_key(self, request: Request) -> str:
         key = request.headers.get(KEY_HEADER)
         if key is None or SIGNATURE_HEADER not in request.headers:
             raise Refused("no_identity", f"a request needs the headers {KEY_HEADER} and {SIGNATURE_HEADER}")
+        return key
+
+    def _known_key(self, request: Request) -> str:
+        key = self._given_key(request)
         if key not in self._keys:
             raise Refused("unknown_key", "this key is in no list of tables here")
         return key
@@ -251,18 +296,18 @@ def _first(request: Request) -> int:
     raise Refused("bad_from", "the query must be from= and the number of an event, 1 or more")
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, bytes_max: int = _BODY_BYTES_MAX) -> bytes:
     """The whole body, never more than fits. Raises Refused or ClientDisconnect."""
-    too_large = Refused("too_large", f"a body is at most {ONE_EVENT_BYTES_MAX} bytes long")
+    too_large = Refused("too_large", f"a body is at most {min(bytes_max, ONE_EVENT_BYTES_MAX)} bytes long")
     said = request.headers.get("content-length", "0")
-    if not (said.isascii() and said.isdecimal()) or len(said) > 20 or int(said) > _BODY_BYTES_MAX:
+    if not (said.isascii() and said.isdecimal()) or len(said) > 20 or int(said) > bytes_max:
         raise too_large
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_TIMEOUT_S):
             async for part in request.stream():
                 body += part
-                if len(body) > _BODY_BYTES_MAX:
+                if len(body) > bytes_max:
                     raise too_large
     except TimeoutError:
         raise Refused("too_slow", f"the body did not come within {BODY_TIMEOUT_S:.0f} s") from None

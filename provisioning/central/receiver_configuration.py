@@ -13,7 +13,10 @@ from provisioning.central.toml_file import HOST, BadFile, Section, TomlFile, rea
 
 @dataclass(frozen=True)
 class ReceiverConfiguration:
-    """What the file says. `tls` holds the certificate and its key; `forward` the stream that all is written on to."""
+    """What the file says. `tls` holds the certificate and its key; `forward` the stream that all is written on to.
+
+    `enrolments` is the store of enrolments, None where no unit enrols here.
+    """
 
     host: str
     port: int
@@ -21,6 +24,7 @@ class ReceiverConfiguration:
     store: Path
     tables: Sequence[KnownTable]
     forward: tuple[NatsAccess, str] | None
+    enrolments: Path | None = None
 
 
 def read_receiver_configuration(path: Path) -> ReceiverConfiguration:
@@ -31,16 +35,18 @@ def read_receiver_configuration(path: Path) -> ReceiverConfiguration:
 def _configuration(file: TomlFile, folder: Path) -> ReceiverConfiguration:
     file.top.check_keys("receiver", "tables", "central")
     given = file.top.section("receiver")
-    given.check_keys("host", "port", "certificate", "key", "store")
+    given.check_keys("host", "port", "certificate", "key", "store", "enrolments")
     host = given.matching("host", HOST, "an address of this machine", "127.0.0.1")
     port = given.whole("port", 1, 65535, 8443)
     certificate, key, store = (folder / given.text(name, "a file") for name in ("certificate", "key", "store"))
     tls = _tls(given, certificate, key)
+    enrolments = folder / given.text("enrolments", "a file") if "enrolments" in given.values else None
     tables = read_tables(file)
-    if not tables:
+    # The first table of a centre is in no list before its unit has enrolled.
+    if not tables and enrolments is None:
         raise BadFile("there should be a [[tables]] for each table, with its site, name and key")
     forward = read_access(file.top.section("central"), folder) if "central" in file.top.values else None
-    return ReceiverConfiguration(host, port, tls, store, tables, forward)
+    return ReceiverConfiguration(host, port, tls, store, tables, forward, enrolments)
 
 
 def _tls(given: Section, certificate: Path, key: Path) -> ssl.SSLContext:

@@ -222,8 +222,10 @@ def _mpremote(port: str, *arguments: str, heard: Callable[[str], None] | None = 
     ) as process:
         # It waits for a board that hangs for ever.
         timer = threading.Timer(MPREMOTE_SECONDS, process.kill)
-        timer.start()
+        # A user who gives up while it starts is not held by it either.
+        timer.daemon = True
         try:
+            timer.start()
             assert process.stdout is not None
             for line in process.stdout:
                 lines.append(line.rstrip())

@@ -174,8 +174,8 @@ def test_at_the_prompt_no_watchdog_runs_and_the_next_start_is_the_nodes(node: Pi
     with NodeInquiry(str(node.port)) as inquiry:
         identity = inquiry.identity(5)
         assert identity is not None
+        known = len(node.statuses)
         inquiry.send_to_prompt(identity.boot_id)
-    known = len(node.statuses)
     until(lambda: "node_install" not in node.files() and len(node.statuses) > known, "the restart")
     command = [sys.executable, "-m", "mpremote", "connect", os.path.realpath(node.port), "resume", "exec"]
     sleeping = "import time; time.sleep(3.5); print('awake')"

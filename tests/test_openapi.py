@@ -131,5 +131,5 @@ def test_no_request_breaks_the_terminal_and_only_what_was_answered_as_done_is_jo
     commands = {data["command"] for data in recorded if "command" in data}
     assert commands <= requests.done
     # Else nothing was tried.
-    assert len(commands) > 3
+    assert commands
     assert terminal.state()["halted"] is None

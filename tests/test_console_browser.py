@@ -1029,6 +1029,8 @@ def test_a_keyboard_enters_dice_and_amounts(page: Page, table: TerminalProcess) 
     expect(rows(page, "bets-list")).to_have_text(["3Pass Line15"])
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("overlay-bets")).to_be_hidden()
+    # The bet may be on the screen before its answer is; the page takes dice from then on.
+    expect(page.get_by_test_id("die-6")).to_be_enabled()
     page.keyboard.press("6")
     expect(die_one).to_have_attribute("data-value", "6")
     # The same key rests for a moment, against a finger that trembles.

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from tests.browser_rig import browser, touch_page
 from tests.terminal_rig import TerminalProcess, wait_for
 
-ROLLS = 300
+ROLLS = 100
 SLOW_FLUSH_MS = 24
 
 # When the second die was touched, when the service's answer to it was there (it answers once the roll is flushed), and

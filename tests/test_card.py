@@ -20,8 +20,8 @@ from provisioning.card import card_files, enrol_command
 from provisioning.central import enrolment_commands
 from provisioning.central.central_list import KnownTable, read_list
 from provisioning.central.enrolment_store import EnrolmentStore
-from provisioning.central.event_store import StoreError
 from provisioning.central.receiver_configuration import read_receiver_configuration
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.wrong_codes import ADDRESSES_MAX, WrongCodes
 from provisioning.command_line import main
 from provisioning.enrolment import Enrolled, hash_of, new_code, request_body

@@ -19,10 +19,11 @@ from device.https_protocol import signed_headers
 from provisioning.central import receiver as receiver_module
 from provisioning.central import receiver_server
 from provisioning.central.central_list import KnownTable
-from provisioning.central.event_store import EventStore, NotContinued, StoreError
+from provisioning.central.event_store import EventStore, NotContinued
 from provisioning.central.receiver import Receiver
 from provisioning.central.receiver_configuration import read_receiver_configuration
 from provisioning.central.receiver_refusals import Refusals
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.toml_file import BadFile
 from tests.conformance_rig import KEY, OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral
 

@@ -14,9 +14,9 @@ from device.https_protocol import check_address
 from device.nats_connection import check_ca
 from provisioning.card import card_files
 from provisioning.central.enrolment_store import EnrolmentStore
-from provisioning.central.event_store import StoreError
 from provisioning.central.receiver_configuration import ReceiverConfiguration, read_receiver_configuration
 from provisioning.central.server_files import write_files
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.toml_file import BadFile
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration

@@ -10,8 +10,8 @@ from typing import Final
 from device.data_folder import sync_folder
 from provisioning.central.central_list import KnownTable, read_list, read_tables
 from provisioning.central.enrolment_store import Enrolment, EnrolmentStore
-from provisioning.central.event_store import StoreError
 from provisioning.central.receiver_configuration import read_receiver_configuration
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.toml_file import BadFile, TomlFile, read_toml
 from provisioning.command_failed import CommandFailed
 

@@ -6,18 +6,26 @@ Rows are only ever added, and flushed before anyone is told. Of a code only the 
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from provisioning.central.event_store import BUSY_TIMEOUT_S, StoreError
+from provisioning.central.sqlite_store import StoreError, open_store, writing
 from provisioning.enrolment import Enrolled
 
 _VERSION: Final = 1
 # Marks the file as one of these ("BXEN").
 _APPLICATION: Final = 0x4258454E
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS code (
+    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, site TEXT NOT NULL, name TEXT NOT NULL,
+    expires_s INTEGER NOT NULL, configuration TEXT NOT NULL, files TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS enrolled (
+    code INTEGER PRIMARY KEY REFERENCES code (id), key TEXT NOT NULL, enrolled_s INTEGER NOT NULL
+) STRICT;
+"""
+_WHAT: Final = "a store of enrolments"
 
 
 class CodeRefused(Exception):
@@ -52,46 +60,13 @@ class EnrolmentStore:
         try:
             # Configurations may hold a server's password; what SQLite puts beside the file gets its mode.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._database = sqlite3.connect(
-                path, isolation_level=None, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-            )
-        except (OSError, sqlite3.Error) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise StoreError(f"{path}: cannot be opened ({why}); it should be a store of enrolments") from error
-        try:
-            self._prepare()
-        except (sqlite3.Error, StoreError) as error:
-            self._database.close()
-            raise StoreError(f"{path}: {error}; it should be a store of enrolments, or not exist yet") from error
-
-    def _prepare(self) -> None:
-        (application,) = self._database.execute("PRAGMA application_id").fetchone()
-        (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and (application, version) != (_APPLICATION, _VERSION):
-            raise StoreError("is another database, or of another version")
-        self._database.execute("PRAGMA journal_mode = WAL")
-        # In WAL mode, FULL flushes at every commit.
-        self._database.execute("PRAGMA synchronous = FULL")
-        self._database.executescript(
-            f"""
-            BEGIN IMMEDIATE;
-            CREATE TABLE IF NOT EXISTS code (
-                id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, site TEXT NOT NULL, name TEXT NOT NULL,
-                expires_s INTEGER NOT NULL, configuration TEXT NOT NULL, files TEXT NOT NULL
-            ) STRICT;
-            CREATE TABLE IF NOT EXISTS enrolled (
-                code INTEGER PRIMARY KEY REFERENCES code (id), key TEXT NOT NULL, enrolled_s INTEGER NOT NULL
-            ) STRICT;
-            PRAGMA application_id = {_APPLICATION};
-            PRAGMA user_version = {_VERSION};
-            COMMIT;
-            """
-        )
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be opened ({error.strerror}); it should be {_WHAT}") from error
+        self._database = open_store(path, _APPLICATION, _VERSION, _TABLES, _WHAT)
 
     def add(self, code_hash: str, site: str, table: str, expires_s: int, enrolled: Enrolled) -> None:
         """Let the code with this hash enrol one unit as a table, until a time. Raises StoreError."""
-        with self._writing():
+        with writing(self._database, "the store of enrolments"):
             self._database.execute(
                 "INSERT INTO code (hash, site, name, expires_s, configuration, files) VALUES (?, ?, ?, ?, ?, ?)",
                 (code_hash, site, table, expires_s, enrolled.configuration, json.dumps(dict(enrolled.files))),
@@ -102,7 +77,7 @@ class EnrolmentStore:
 
         That it came is on the disk when this returns. Raises CodeRefused or StoreError.
         """
-        with self._writing():
+        with writing(self._database, "the store of enrolments"):
             row = self._database.execute(
                 "SELECT id, site, name, expires_s, configuration, files, key,"
                 " EXISTS (SELECT 1 FROM code AS newer"
@@ -139,21 +114,6 @@ class EnrolmentStore:
             Enrolment(site, table, expires_s, key, enrolled_s, bool(replaced))
             for site, table, expires_s, key, enrolled_s, replaced in rows
         ]
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._database.execute("COMMIT")
-            except BaseException:
-                # A full disk has undone it already.
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise StoreError(f"the store of enrolments cannot be written ({error})") from error
 
     def close(self) -> None:
         """Close the file."""

@@ -9,15 +9,20 @@ from typing import Final
 
 from device.event import GENESIS_HASH, Event
 from device.uplink_protocol import PACK_BYTES_MAX
+from provisioning.central.sqlite_store import StoreError, open_store, writing
 
 _VERSION: Final = 1
 # Marks the file as one of these ("BXCR").
 _APPLICATION: Final = 0x42584352
-BUSY_TIMEOUT_S: Final = 5.0
-
-
-class StoreError(Exception):
-    """The store cannot be used; the text says why in one line."""
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS log (
+    id INTEGER PRIMARY KEY, site TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (site, name)
+) STRICT;
+CREATE TABLE IF NOT EXISTS event (
+    log INTEGER NOT NULL REFERENCES log (id), seq INTEGER NOT NULL, hash TEXT NOT NULL,
+    line TEXT NOT NULL, PRIMARY KEY (log, seq)
+) STRICT;
+"""
 
 
 @dataclass(frozen=True)
@@ -45,42 +50,7 @@ class EventStore:
 
     def __init__(self, path: Path) -> None:
         """Open the file or make it. Raises StoreError."""
-        try:
-            self._database = sqlite3.connect(
-                path, isolation_level=None, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-            )
-        except sqlite3.Error as error:
-            raise StoreError(f"{path}: cannot be opened ({error}); it should be the receiver's store") from error
-        try:
-            self._prepare()
-        except (sqlite3.Error, StoreError) as error:
-            self._database.close()
-            raise StoreError(f"{path}: {error}; it should be the receiver's store, or not exist yet") from error
-
-    def _prepare(self) -> None:
-        (application,) = self._database.execute("PRAGMA application_id").fetchone()
-        (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and (application, version) != (_APPLICATION, _VERSION):
-            raise StoreError("is another database, or of another version")
-        self._database.execute("PRAGMA journal_mode = WAL")
-        # In WAL mode, FULL flushes at every commit.
-        self._database.execute("PRAGMA synchronous = FULL")
-        self._database.executescript(
-            f"""
-            BEGIN IMMEDIATE;
-            CREATE TABLE IF NOT EXISTS log (
-                id INTEGER PRIMARY KEY, site TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (site, name)
-            ) STRICT;
-            CREATE TABLE IF NOT EXISTS event (
-                log INTEGER NOT NULL REFERENCES log (id), seq INTEGER NOT NULL, hash TEXT NOT NULL,
-                line TEXT NOT NULL, PRIMARY KEY (log, seq)
-            ) STRICT;
-            PRAGMA application_id = {_APPLICATION};
-            PRAGMA user_version = {_VERSION};
-            COMMIT;
-            """
-        )
+        self._database = open_store(path, _APPLICATION, _VERSION, _TABLES, "the receiver's store")
 
     def end(self, site: str, table: str) -> End:
         """Where a table's log ends. Raises StoreError."""
@@ -115,18 +85,8 @@ class EventStore:
 
         They are on the disk when this returns. Raises NotContinued or StoreError, and has written nothing then.
         """
-        try:
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                self._append(site, table, expected, events)
-                self._database.execute("COMMIT")
-            except BaseException:
-                # A full disk has undone it already.
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise StoreError(f"the store cannot be written ({error})") from error
+        with writing(self._database, "the store"):
+            self._append(site, table, expected, events)
 
     def _append(self, site: str, table: str, expected: str, events: Sequence[Event]) -> None:
         end = self._end(site, table)

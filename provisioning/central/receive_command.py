@@ -12,12 +12,13 @@ from typing import Final
 
 from device.nats_connection import NatsAccess
 from provisioning.central.enrolment_store import EnrolmentStore
-from provisioning.central.event_store import EventStore, StoreError
+from provisioning.central.event_store import EventStore
 from provisioning.central.receiver import Receiver
 from provisioning.central.receiver_configuration import ReceiverConfiguration, read_receiver_configuration
 from provisioning.central.receiver_forwarding import Forwarding, record_beside
 from provisioning.central.receiver_refusals import Refusals
 from provisioning.central.receiver_server import BACKLOG, CONNECTIONS_MAX, serve
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.toml_file import BadFile
 from provisioning.command_failed import CommandFailed
 

@@ -35,9 +35,10 @@ from device.presence import BadPresence, read_presence
 from device.uplink_protocol import DeliveryError, pack
 from provisioning.central.central_list import KnownTable
 from provisioning.central.enrolment_store import CodeRefused, EnrolmentStore
-from provisioning.central.event_store import EventStore, NotContinued, StoreError
+from provisioning.central.event_store import EventStore, NotContinued
 from provisioning.central.received_body import read_body
 from provisioning.central.receiver_refusals import BROKE_OFF, Refusals, Refused
+from provisioning.central.sqlite_store import StoreError
 from provisioning.central.wrong_codes import WrongCodes
 from provisioning.enrolment import REQUEST_BYTES_MAX, BadMessage, answer, code_in, hash_of
 

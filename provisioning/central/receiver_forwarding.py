@@ -20,7 +20,8 @@ from device.nats_log import NatsSystem
 from device.uplink import CentralLog, Deliver, Uplink, UplinkStatus
 from device.uplink_protocol import Batch, DeliveryError, LogEnd
 from provisioning.central.central_list import KnownTable
-from provisioning.central.event_store import EventStore, StoreError
+from provisioning.central.event_store import EventStore
+from provisioning.central.sqlite_store import StoreError
 from provisioning.standard_streams import visible
 
 # While the stream is ahead of the store, both are looked at so often.

@@ -16,8 +16,6 @@ from device.checkpoint import CHECKPOINT, CHECKPOINT_EVENTS, BadCheckpoint, Chec
 from device.data_folder import JOURNAL_FILE_NAME
 from device.delivery_record import DELIVERY_FILE
 from device.event import canonical
-from device.https_history import https_history
-from device.https_log import HttpsSystem
 from device.journal import JournalDamaged, JournalError, JournalReader
 from device.journal_verification import UNSIGNED_EVENTS_MAX, VerificationResult, verify
 from device.nats_connection import NatsAccess, check_servers
@@ -248,6 +246,10 @@ def _source(central: str, stream: str, data: Path, key_file: Path | None) -> _So
         raise CommandFailed(str(error)) from error
     if key is None:
         raise CommandFailed(f"--central: {data} holds no {KEY_FILE_NAME}, which alone may read over HTTPS")
+    # Their packages take a while to read in, and few tables deliver this way.
+    from device.https_history import https_history
+    from device.https_log import HttpsSystem
+
     return _Source(HttpsSystem.name, lambda site, table: https_history(address, site, table, key, ca))
 
 

@@ -9,7 +9,6 @@ from device.central_history import CentralHistory, CentralUnreadable, nats_histo
 from device.central_reader import may_do_more_than_read
 from device.clock import Clock
 from device.data_folder import DataFolderError, open_data_folder
-from device.https_history import https_history
 from device.journal import JournalError
 from device.nats_connection import NatsAccess
 from device.table_key import KEY_FILE_NAME, TableKey, TableKeyError, open_table_key, read_table_key
@@ -109,6 +108,9 @@ def _centrals(configuration: Configuration, own: TableKey, key_file: Path | None
             )
         found.append(nats_history(access, configuration.stream, subject(site, table)))
     if configuration.https is not None:
+        # Its packages take a while to read in, and few tables deliver this way.
+        from device.https_history import https_history
+
         found.append(https_history(configuration.https, site, table, own, configuration.ca))
     return found
 

@@ -71,6 +71,12 @@ def touch_page(chromium: Browser, screen: ViewportSize = SCREEN, scale: float = 
     assert not faults, "the page reported errors:\n" + "\n".join(faults)
 
 
+def touch(page: Page, *names: str) -> None:
+    """Touch one thing after the other; each is waited for until it may be touched."""
+    for name in names:
+        page.get_by_test_id(name).tap()
+
+
 def show_state(page: Page, state: dict[str, Any]) -> None:
     """Let the console see this state from now on, whatever the terminal says."""
     page.route("**/api/stream", lambda route: route.abort())

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Page, expect
 
-from tests.dice_console_rig import act, is_asked, lid, question, set_up, touch, type_in
+from tests.browser_rig import touch
+from tests.dice_console_rig import act, is_asked, lid, question, set_up, type_in
 from tests.terminal_rig import TerminalProcess
 
 _DIALOGS = {

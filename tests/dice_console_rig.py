@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, Request, expect
 
-from tests.browser_rig import touch_page
+from tests.browser_rig import touch, touch_page
 from tests.terminal_rig import TerminalProcess
 
 SERIALS = ["004711", "004712", "004713", "004714", "004715", "004716"]
@@ -93,12 +93,6 @@ def slots(table: TerminalProcess, number: int) -> None:
     # The lid is shut after the dice lie in it, not at once with them.
     occupied = list(range(1, number + 1))
     table.wait_for_state(lambda state: state["reserve"]["slots"] == occupied, f"{number} dice lie in the slots")
-
-
-def touch(page: Page, *names: str) -> None:
-    """Touch one thing after the other; each is waited for until it may be touched."""
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def type_in(page: Page, text: str) -> None:

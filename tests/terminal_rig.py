@@ -166,3 +166,8 @@ class TerminalProcess:
         """Move something on the virtual table."""
         answer = self.client.post("/api/virtual", json=movement)
         assert answer.status_code == 200, answer.text
+
+
+def bet(table: TerminalProcess, player: str, kind: str, amount: int, number: int | None = None) -> None:
+    """A bet that must be taken."""
+    table.do({"bet": {"player": player, "kind": kind, "amount": amount, "number": number}})

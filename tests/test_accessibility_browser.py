@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from device.people_file import Listed, changing, hashed
 from tests.axe_rig import axe_faults
-from tests.browser_rig import SCREEN, TOUCH_PX, touch_page
+from tests.browser_rig import SCREEN, TOUCH_PX, touch, touch_page
 from tests.terminal_rig import TerminalProcess
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -43,11 +43,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]
 def page(chromium: Browser) -> Iterator[Page]:
     with touch_page(chromium) as opened:
         yield opened
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def test_a_supervisor_who_is_back_on_the_console(page: Page, table: TerminalProcess) -> None:

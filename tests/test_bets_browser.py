@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser_rig import SCREEN, layout_faults, touch_page
-from tests.terminal_rig import TerminalProcess, wait_for
+from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.terminal_rig import TerminalProcess, bet, wait_for
 
 WIDE: ViewportSize = {"width": 1280, "height": 720}
 TWICE = "(button) => { button.click(); button.click(); }"
@@ -39,15 +39,6 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
         console.goto(table.address)
         expect(console.get_by_test_id("die-1")).to_be_enabled()
         yield console
-
-
-def bet(table: TerminalProcess, player: str, kind: str, amount: int, number: int | None = None) -> None:
-    table.do({"bet": {"player": player, "kind": kind, "amount": amount, "number": number}})
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def standing(table: TerminalProcess) -> dict[tuple[str, str, int | None], int]:

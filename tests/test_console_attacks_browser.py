@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from device.console.http_interface import DESCRIPTION
 from device.people_file import Listed, changing, hashed
 from engine_lite.table import BETS_MAX
-from tests.browser_rig import layout_faults, touch_page
+from tests.browser_rig import layout_faults, touch, touch_page
 from tests.terminal_rig import TerminalProcess, lines_in
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -71,11 +71,6 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
 def show(page: Page, table: TerminalProcess) -> None:
     page.goto(table.address)
     expect(page.get_by_test_id("die-1")).to_be_enabled()
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def propose(table: TerminalProcess, name: str, *bets: dict[str, Any]) -> None:

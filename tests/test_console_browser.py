@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, ViewportSize, expect
 
 from drivers.wiring import DEFAULT_PINS
-from tests.browser_rig import SCREEN, TOUCH_PX, layout_faults, show_state, touch_page
-from tests.terminal_rig import TerminalProcess, wait_for
+from tests.browser_rig import SCREEN, TOUCH_PX, layout_faults, show_state, touch, touch_page
+from tests.terminal_rig import TerminalProcess, bet, wait_for
 
 # The page says that nobody answers two seconds after the last answer; the rest is a busy machine's.
 AWAY_MS = 6000
@@ -64,8 +64,8 @@ def table(terminal: TerminalProcess) -> TerminalProcess:
     if terminal.state()["pending_die"]:
         terminal.hand(dice_key=1, hold_ms=HOLD_MS)
     while bets := terminal.state()["bets"]:
-        for bet in bets:
-            terminal.post({"take_down": {name: bet[name] for name in ("player", "kind", "number")}})
+        for one in bets:
+            terminal.post({"take_down": {name: one[name] for name in ("player", "kind", "number")}})
         if terminal.state()["bets"]:
             terminal.do({"roll": [3, 4]})
     assert terminal.open_table("us-vegas", limits={"min": 5, "max": 500}).status_code == 200
@@ -88,16 +88,6 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
         expect(console.get_by_test_id("die-1")).to_be_enabled()
         expect(console.get_by_test_id("phase")).to_have_text("Come-out")
         yield console
-
-
-def bet(table: TerminalProcess, player: str, kind: str, amount: int, number: int | None = None) -> None:
-    table.do({"bet": {"player": player, "kind": kind, "amount": amount, "number": number}})
-
-
-def touch(page: Page, *names: str) -> None:
-    """Touch one thing after the other; each is waited for until it may be touched."""
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def rows(page: Page, name: str) -> Locator:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
 from device.dice_control.day_report import DAY_BEGINS, gaming_date
-from tests.browser_rig import SCREEN, layout_faults
+from tests.browser_rig import SCREEN, layout_faults, touch
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     IMPATIENT_MS,
@@ -26,7 +26,6 @@ from tests.dice_console_rig import (
     question,
     set_up,
     slots,
-    touch,
     touches,
     type_in,
     wrong,

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from device.dice_control.day_report import DAY_BEGINS
-from tests.browser_rig import layout_faults, show_state
+from tests.browser_rig import layout_faults, show_state, touch
 from tests.dice_console_rig import (
     COUNT_TOUCHES,
     SERIALS,
@@ -25,7 +25,6 @@ from tests.dice_console_rig import (
     sent_action,
     set_up,
     slots,
-    touch,
     touches,
     type_in,
 )

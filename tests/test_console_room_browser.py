@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser_rig import SCREEN, layout_faults, show_state
-from tests.dice_console_rig import Start, consoles, lid, question, set_up, touch
+from tests.browser_rig import SCREEN, layout_faults, show_state, touch
+from tests.dice_console_rig import Start, consoles, lid, question, set_up
 
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 SCREENS = pytest.mark.parametrize("screen", [SCREEN, LARGE], ids=["800x480", "1280x720"])

@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe_rig import axe_faults
-from tests.browser_rig import layout_faults, touch_page
+from tests.browser_rig import layout_faults, touch, touch_page
 from tests.console_tour import dice_tour, game_tour
-from tests.dice_console_rig import touch
 from tests.terminal_rig import TerminalProcess
 
 # Words that no page in another language has left over.

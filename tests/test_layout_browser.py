@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from device.languages.said import bet_name
 from engine_lite import rule_sets
-from tests.browser_rig import SCREEN, layout_faults, touch_page
-from tests.terminal_rig import TerminalProcess
+from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.terminal_rig import TerminalProcess, bet
 
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 # Room for every bet's own field beside a warning that always stands.
@@ -46,8 +46,8 @@ def begin(table: TerminalProcess, rules: str) -> None:
     while table.state()["bets"]:
         table.do({"shooter": "16"})
         table.post({"bet": {"player": "16", "kind": "pass_line", "amount": 5, "number": None}})
-        for bet in table.state()["bets"]:
-            table.post({"take_down": {name: bet[name] for name in ("player", "kind", "number")}})
+        for one in table.state()["bets"]:
+            table.post({"take_down": {name: one[name] for name in ("player", "kind", "number")}})
         if table.state()["bets"]:
             table.do({"roll": [3, 4]})
     assert table.open_table(rules, limits={"min": 5, "max": 5000}).status_code == 200
@@ -57,15 +57,6 @@ def show(page: Page, table: TerminalProcess) -> None:
     page.goto(table.address)
     expect(page.get_by_test_id("die-1")).to_be_enabled()
     expect(page.get_by_test_id("felt-pass_line")).to_be_visible()
-
-
-def bet(table: TerminalProcess, player: str, kind: str, amount: int, number: int | None = None) -> None:
-    table.do({"bet": {"player": player, "kind": kind, "amount": amount, "number": number}})
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def roll(page: Page, first: int, second: int) -> None:

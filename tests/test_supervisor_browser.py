@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Request, ViewportSize, expect
 from device.people_file import Listed, changing, hashed
 from provisioning.settle import settle
 from tests.axe_rig import axe_faults
-from tests.browser_rig import SCREEN, layout_faults, touch_page
+from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
 from tests.terminal_rig import TerminalProcess, lines_in
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -61,11 +61,6 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
         opened.set_default_timeout(WAIT_MS)
         opened.goto(f"{table.address}/supervisor")
         yield opened
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def seen(page: Page, name: str) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import SCREEN, touch_page
+from tests.browser_rig import SCREEN, touch, touch_page
 from tests.terminal_rig import TerminalProcess
 
 TOUCH_PX = 48
@@ -61,11 +61,6 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
         opened.goto(f"{table.address}/virtual")
         expect(opened.get_by_test_id("virtual-slot-8")).to_be_visible()
         yield opened
-
-
-def touch(page: Page, *names: str) -> None:
-    for name in names:
-        page.get_by_test_id(name).tap()
 
 
 def seen(table: TerminalProcess, name: str) -> object:

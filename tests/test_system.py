@@ -123,11 +123,13 @@ class Game:
                 self._touch(dice, before, expected)
         if crash is not None:
             crash.join()
+            if way == "keys":
+                self._keyed_after_the_crash(dice, expected)
         with reporting(self.state):
             wait_for(lambda: self.state()["roll_number"] == expected, f"roll {expected} by {way}", 60)
         last = self.state()["last_roll"]
-        assert last["dice"] == dice
-        self.told.append((last["seq"], {"roll": dice}))
+        assert sorted(last["dice"]) == sorted(dice)
+        self.told.append((last["seq"], {"roll": last["dice"]}))
         self.rolls += 1
         self.entered[way] += 1
         if way != "keys":
@@ -191,6 +193,20 @@ class Game:
                 wait_for(lambda: seen(self.state()), f"die {die} of the keys", 5)
             except AssertionError:
                 self._press(die)
+            else:
+                return
+
+    def _keyed_after_the_crash(self, dice: list[int], expected: int) -> None:
+        """Where a starved node missed a press, a person sees after the crash which die is there and keys the other."""
+        for _ in range(5):
+            try:
+                wait_for(lambda: self.state()["roll_number"] == expected, f"roll {expected} of the keys", 15)
+            except AssertionError:
+                missed = list(dice)
+                if (pending := self.state()["pending_die"]) is not None:
+                    missed.remove(pending)
+                for die in missed:
+                    self._press(die)
             else:
                 return
 

@@ -340,9 +340,7 @@ def test_a_roll_that_arrives_closes_the_dialog_that_would_hide_it(page: Page, ta
 def test_a_roll_that_two_people_key_is_entered_once(page: Page, table: TerminalProcess) -> None:
     # This page is not told of the other's roll, as on a slow network.
     before = table.state()
-    page.route("**/api/stream", lambda route: route.abort())
-    page.route("**/api/state", lambda route: route.fulfill(json=before))
-    page.reload()
+    show_state(page, before)
     sent = sent_steps(page)
     table.do({"roll": [3, 1]})
     touch(page, "die-3", "die-1")

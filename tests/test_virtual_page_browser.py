@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import SCREEN, touch, touch_page
+from tests.browser_rig import SCREEN, know_only, touch, touch_page
 from tests.terminal_rig import TerminalProcess
 
 TOUCH_PX = 48
@@ -229,8 +229,7 @@ def test_what_the_console_says_is_cut_at_no_line(page: Page, table: TerminalProc
 
     def show(*texts: str) -> None:
         state = told | {"alerts": [alert(number, text) for number, text in enumerate(texts)]}
-        page.route("**/api/stream", lambda route: route.abort())
-        page.route("**/api/state", lambda route: route.fulfill(json=state))
+        know_only(page, state)
         page.reload()
 
     alerts = page.get_by_test_id("virtual-alerts").locator("li")

@@ -10,6 +10,8 @@ import os
 import random
 from pathlib import Path
 
+import pytest
+
 from provisioning.central_server import CentralServer, ensure_stream
 from tests.nats_rig import read_log
 from tests.terminal_load import Load, game_of
@@ -29,6 +31,8 @@ def last_start(lines: list[str]) -> int:
     return max(at for at, line in enumerate(lines) if json.loads(line)["type"] == "started")
 
 
+# A night's 200 kills take as long as they take.
+@pytest.mark.timeout(3600)
 def test_what_was_told_is_there_after_every_kill(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     configuration, data = tmp_path / "table.toml", tmp_path / "data"

@@ -21,7 +21,7 @@ from tests.simulator.simulation import WIRINGS, run_seed
 ROOT = Path(__file__).resolve().parent.parent
 # In blocks, so that they run beside each other.
 BLOCK = 20
-BLOCKS = 5
+BLOCKS = 10
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -76,7 +76,8 @@ def adjust_settlement(
     """Players have got more or less of roll `number` than it settled, and that stands. Raises Refused."""
     _check_game(session, at)
     corrections.check_adjustments(adjustments)
-    _, place = _kept(session, number)
+    table, place = _kept(session, number)
+    table.check_players([adjustment["player"] for adjustment in adjustments])
     asked = {"number": number, "adjustments": adjustments, "reason": reason}
     data = {"corrects": session.history[place].seq, "reason": reason, "asked": asked}
     return [session.record("settlement_adjusted", data | origin.data())]

@@ -5,7 +5,7 @@ chance: the same steps always give the same results.
 """
 
 from engine_lite import correction, placement
-from engine_lite.dealing_order import dealing_order, layout_order, player_order
+from engine_lite.dealing_order import SEATS_MAX, dealing_order, layout_order
 from engine_lite.refusal import Refused
 from engine_lite.rules import (
     COLLECT,
@@ -19,6 +19,7 @@ from engine_lite.rules import (
     RuleSet,
     greatest_common_divisor,
 )
+from engine_lite.seats import Seats
 from engine_lite.snapshot import state_from_json, state_to_json
 
 try:
@@ -72,9 +73,7 @@ class Table:
         self.house = 0
         self.players: "dict[str, int]" = {}
         self.not_redone: "list[dict[str, Any]]" = []
-        # Each player's place in the dealing order, and the one object that stands for all texts of the name.
-        self._seats: "dict[str, int]" = {}
-        self._names: "dict[str, str]" = {}
+        self._seats = Seats()
         self._bets: "Layout" = {}
         # For a correction: the state before the last roll, where that roll sent line bets (player and kind to number),
         # and the steps taken since.
@@ -128,13 +127,18 @@ class Table:
         """
         self._put(player, placement.named(self, player, kind, number), amount)
 
-    def _seated(self, player: str) -> str:
-        """The player's name, who has a seat from now on."""
-        if player not in self._names:
-            self._names[player] = player
-            for seat, name in enumerate(sorted(self._names, key=player_order)):
-                self._seats[name] = seat
-        return self._names[player]
+    def check_players(self, players: "list[str]") -> None:
+        """Whether the game takes these players, each named once. Raises Refused: above_max.
+
+        Who is even and has nothing on the layout is as one who never played: so it is in a snapshot too.
+        """
+        if len(self.players) + len(self._bets) + len(players) <= SEATS_MAX:
+            return
+        known = {name for name, bets in self._bets.items() if bets}
+        known.update([name for name, up in self.players.items() if up])
+        new = [player for player in players if player not in known]
+        if new and len(known) + len(new) > SEATS_MAX:
+            raise Refused("above_max", "a session has at most " + str(SEATS_MAX) + " players; close and open the table")
 
     def _put(self, player: str, rule: BetRule, amount: int) -> None:
         placement.check_placeable(self, player, rule)
@@ -148,8 +152,14 @@ class Table:
         placement.check_maximum(self, player, rule, total)
         if old is None and sum(len(bets) for bets in self._bets.values()) >= BETS_MAX:
             raise Refused("above_max", "the layout holds at most " + str(BETS_MAX) + " bets")
+        self.check_players([player])
         held = self._commission_up_front(rule, total)
-        player = self._seated(player)
+        if len(self._seats.places) >= SEATS_MAX // 2:
+            # Whoever has nothing on the layout, nor had before the last roll, needs none.
+            self._bets = {name: bets for name, bets in self._bets.items() if bets}
+            before = self._before[7] if self._before else {}
+            self._seats = self._seats.only(set(self._bets).union(before))
+        player = self._seats.taken_by(player)
         self._bets.setdefault(player, {})[rule.key] = (rule, total, held, old[3] if old else None, old[4] if old else 0)
         charged = held - (old[2] if old else 0)
         self._pay(player, -amount - charged)
@@ -260,7 +270,6 @@ class Table:
 
     def adjust(self, player: str, amount: int) -> None:
         """Give a player `amount` (below 0: take it) beside what the rolls have settled; the house bears it."""
-        player = self._seated(player)
         self._pay(player, amount)
         self.house -= amount
         self._since.append(("adjust", player, amount))
@@ -292,7 +301,7 @@ class Table:
         self.roll_number += 1
         index = (first - 1) * 6 + second - 1
         total = first + second
-        outcomes = self.rules.outcomes
+        outcomes, places = self.rules.outcomes, self._seats.places
         results: "list[tuple[int, dict[str, Any]]]" = []
         moved: "list[tuple[str, Bet, int]]" = []
         for player, bets in before[7].items():
@@ -318,7 +327,7 @@ class Table:
                     if rule.silent_move:
                         continue
                 result = self._settle(player, bet, outcome)
-                results.append((dealing_order(outcome.result, rule.number, self._seats[player], rule.rank), result))
+                results.append((dealing_order(outcome.result, rule.number, places[player], rule.rank), result))
         for player, bet, to in moved:
             rule = self.known_rule(bet[0].kind, to)
             self._bets[player][rule.key] = (rule, bet[1], bet[2], bet[3], bet[4])
@@ -369,7 +378,7 @@ class Table:
         elif name == "limits":
             self.set_limits(step[1], step[2])
         elif name == "bet":
-            self._put(self._seated(step[1]), self.known_rule(step[2], number), step[3])
+            self._put(step[1], self.known_rule(step[2], number), step[3])
         elif not self.standing(step[1], (step[2], number)):
             raise Refused("no_such_bet", "there is no such bet on the layout")
         elif name == "reduce":
@@ -390,8 +399,7 @@ class Table:
     def at(self, state: "State", minimum: int, maximum: int) -> "Table":
         """Another table under the same rules, in a state of this one and under the limits of then."""
         other = Table(self.rules, self.unit, minimum, maximum)
-        # All at once: to seat one after the other takes as long as the square of their number.
-        other._seats, other._names = dict(self._seats), dict(self._names)
+        other._seats = self._seats.only(self._seats.places)
         other._set_state(state)
         return other
 
@@ -417,9 +425,9 @@ class Table:
 
     def restore(self, snapshot: "dict[str, Any]") -> None:
         """Take on the state of a snapshot made under the same rule set, options, unit and limits."""
-        self._set_state(state_from_json(self.known_rule, self._seated, snapshot))
+        self._set_state(state_from_json(self.known_rule, self._seats.taken_by, snapshot))
         before = snapshot["before"]
-        self._before = None if before is None else state_from_json(self.known_rule, self._seated, before)
+        self._before = None if before is None else state_from_json(self.known_rule, self._seats.taken_by, before)
         self._since = [tuple(step) for step in snapshot["since"]]
         self._moved = {(player, kind): to for player, kind, to in snapshot["moved"]}
         self.not_redone = [dict(said) for said in snapshot["not_redone"]]
@@ -440,7 +448,7 @@ class Table:
         self.point, self.shooter, self.roll_number, self.dice_pass, self.new_hand, self.house, players, bets = state
         self.players = dict(players)
         # Who was even, and so left out of a snapshot, may have had a bet then.
-        self._bets = {self._seated(player): dict(mine) for player, mine in bets.items()}
+        self._bets = {self._seats.taken_by(player): dict(mine) for player, mine in bets.items()}
         self._before = None
         self._moved = {}
         self._since = []
@@ -591,7 +599,7 @@ class Table:
 
     def _in_order(self) -> "list[tuple[str, Key]]":
         found = [(player, bet[0]) for player, bets in self._bets.items() for bet in bets.values()]
-        found.sort(key=lambda item: layout_order(item[1].rank, item[1].number, self._seats[item[0]]))
+        found.sort(key=lambda item: layout_order(item[1].rank, item[1].number, self._seats.places[item[0]]))
         return [(player, rule.key) for player, rule in found]
 
 

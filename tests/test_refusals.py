@@ -271,6 +271,38 @@ def test_the_step_is_refused_and_changes_nothing(case: Case) -> None:
     assert json_text(table.snapshot()) == before
 
 
+def test_a_session_takes_so_many_players_and_who_is_even_is_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("engine_lite.table", "engine_lite.dealing_order"):
+        monkeypatch.setattr(f"{module}.SEATS_MAX", 8)
+    table = played("us-vegas", [ON_FOUR])
+    for number in range(20, 50):
+        # They come and go, and leave no trace in the order of those who stay.
+        for step in (bet("field", player=str(number)), take_down("field", player=str(number))):
+            apply_step(table, step)
+    for step in (bet("place", number=5, player="1"), bet("place", number=4, player="99")):
+        apply_step(table, step)
+    assert [said["player"] for said in table.bets()] == ["99", "1"]
+    assert [said["player"] for said in apply_step(table, roll(3, 4))] == ["99", "1"]
+    table = played("us-vegas", [bet("field", player=str(number)) for number in range(1, 9)])
+    restored = played("us-vegas", [])
+    restored.restore(table.snapshot())
+    for full in (table, restored):
+        before = json_text(full.snapshot())
+        with pytest.raises(Refused, match="at most 8 players; close and open the table") as refusal:
+            apply_step(full, bet("field", player="A"))
+        assert refusal.value.code == "above_max"
+        assert json_text(full.snapshot()) == before
+        with pytest.raises(Refused, match="at most 8 players"):
+            full.check_players(["8", "A"])
+        apply_step(full, bet("any_seven", player="8"))
+        # A field that loses leaves no bet, but a player who is down; one that is taken down leaves nobody.
+        apply_step(full, take_down("field", player="3"))
+        apply_step(full, bet("field", player="A"))
+        apply_step(full, roll(3, 4))
+        with pytest.raises(Refused, match="at most 8 players"):
+            apply_step(full, bet("field", player="3"))
+
+
 def test_every_code_is_met() -> None:
     assert {case.code for case in CASES} == set(CODES)
 

@@ -52,6 +52,8 @@ def undetermined(session: Session, watched_ms: int) -> set[str]:
     After a start the hardware takes a while to say again what is wrong with it; `watched_ms` is how long that was ago.
     """
     found = {name for name, wait_ms in TOLD_AGAIN_MS.items() if watched_ms < wait_ms}
+    # Whether the screen paints, the session does not know (screen_alert).
+    found.add("screen_silent")
     if session.hardware.node_away is not None and "door" in session.hardware.on_node:
         found.add("door_open")
     if session.hardware.slots_unseen:

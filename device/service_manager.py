@@ -42,20 +42,21 @@ class ServiceManager:
         """The start goes on, however long it has taken; may be called as often as there is progress."""
         if time.monotonic() - self._extended_s >= TELL_AGAIN_S:
             self._extended_s = time.monotonic()
-            self.tell(f"EXTEND_TIMEOUT_USEC={MORE_TIME_S * 1_000_000}", _status(status))
+            # A start after a commissioning is none to the service manager, whose watchdog goes on.
+            self.tell("WATCHDOG=1", f"EXTEND_TIMEOUT_USEC={MORE_TIME_S * 1_000_000}", _status(status))
 
-    async def keep_told(self, why_not: Callable[[], Awaitable[str | None]]) -> None:
+    async def keep_told(self, why_not: Callable[[], Awaitable[str | None]], well: str = "accepts play") -> None:
         """Tell, until cancelled, that the terminal is ready once it accepts play, and from then on that it lives.
 
         `why_not` returns why nothing is accepted, or None when something just was; while it does not return, nothing
-        is told, and the watchdog will bite.
+        is told, and the watchdog will bite. `well` is what is shown while there is no reason.
         """
         if not self._address:
             return
         ready = False
         while True:
             reason = await why_not()
-            status = "accepts play" if reason is None else reason
+            status = well if reason is None else reason
             if ready:
                 self.tell("WATCHDOG=1", _status(status))
             elif reason is None:

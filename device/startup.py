@@ -4,18 +4,18 @@ import asyncio
 import logging
 import os
 import random
-import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from types import FrameType
+from functools import partial
 from typing import Any
-
-import uvicorn
 
 from device.assembly import Assembled, StartError, Surroundings, assemble
 from device.beside_table import ProgramFailed, run_beside
+from device.central_systems import central_systems
 from device.clock import Clock
+from device.configuration_hash import configuration_hash
+from device.console.commissioning_desk import CommissioningDesk
 from device.console.dice_reports import DiceReports
 from device.console.http_interface import create_app
 from device.console.journal_questions import JournalQuestions
@@ -25,23 +25,19 @@ from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
 from device.journal import JournalReader
-from device.nats_log import NatsSystem
+from device.page_server import BACKLOG, PageServer, give_signals_back, take_signals
 from device.players_display import PlayersDisplay
 from device.recorder import Busy, Halted
+from device.screen_alert import watch_screen
 from device.service_manager import ServiceManager
 from device.settings import Settings
-from device.table_key import TableKey
 from device.terminal import Terminal
-from device.uplink import CentralSystem
 from drivers.header import open_pin_factory
 from drivers.table_inputs import TableInputs
 from drivers.virtual_table import VirtualTable
 
 log = logging.getLogger(__name__)
 
-# Pages and programs that may be connected at once; more are told to come later.
-CONNECTIONS_MAX = 100
-BACKLOG = 16
 CANCEL_AGAIN_S = 3.0
 
 
@@ -52,8 +48,10 @@ async def run_terminal(
     version: str,
     on_progress: Callable[[int, int], None],
     on_ready: Callable[[str, str], None],
-) -> None:
+) -> bool:
     """Run one terminal until SIGINT or SIGTERM, in a data folder that this process holds.
+
+    True: it has ended before that, because its table is to be commissioned on the console's page.
 
     `on_progress` gets (events read, events in all) while the journal is replayed, `on_ready` the
     console's address and the name of the rule set in force.
@@ -77,6 +75,7 @@ async def run_terminal(
 
         tasks = [asyncio.create_task(terminal.run())]
         tasks += [asyncio.create_task(uplink.run()) for uplink in assembled.uplinks]
+        tasks.append(asyncio.create_task(watch_screen(terminal)))
         if assembled.pruner is not None:
             tasks.append(asyncio.create_task(assembled.pruner.run()))
         if assembled.snapshot_seq > 0:
@@ -88,6 +87,11 @@ async def run_terminal(
             players = PlayersDisplay(reader, settings.players_display, lambda: terminal.state)
             terminal.follow(players)
             tasks.append(asyncio.create_task(players.run()))
+
+        def to_commissioning() -> None:
+            terminal.close()
+            server.end()
+
         app = create_app(
             terminal,
             settings,
@@ -97,38 +101,32 @@ async def run_terminal(
             players,
             controls,
             token,
-        )
-        server = _Server(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                timeout_graceful_shutdown=1,
-                backlog=BACKLOG,
-                limit_concurrency=CONNECTIONS_MAX,
-            )
+            CommissioningDesk(terminal, folder.path, configuration_hash(settings), to_commissioning),
         )
 
-        def on_exit() -> None:
+        def on_signal() -> None:
             manager.tell("STOPPING=1")
             terminal.close()
+
+        server = PageServer(app, on_signal)
 
         async def why_not() -> str | None:
             return await terminal.why_not_accepting() if server.started else "opens its pages"
 
-        server.on_exit = on_exit
         on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/", terminal.state["table"]["rules"])
-        _take_signals()
+        take_signals()
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         tasks.append(asyncio.create_task(manager.keep_told(why_not)))
         try:
             await _until_one_fails(serving, tasks)
         finally:
-            server.should_exit = True
+            server.end()
             await asyncio.gather(serving, return_exceptions=True)
             for task in reversed(tasks):
                 await _ended(task)
+        if not server.has_signal:
+            give_signals_back()
+        return not server.has_signal
 
 
 def _proposals_token(settings: Settings) -> str | None:
@@ -193,42 +191,7 @@ async def _ended(task: "asyncio.Task[None]") -> None:
         task.result()
 
 
-class _Server(uvicorn.Server):
-    """The web server, which tells when it is asked to end, so that nobody keeps it waiting."""
-
-    on_exit: Callable[[], None]
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        asyncio.get_running_loop().call_soon_threadsafe(self.on_exit)
-
-
-def _take_signals() -> None:
-    """Keep SIGINT and SIGTERM from ending the process at once.
-
-    The server takes them while it serves and ends on them; afterwards it raises them again for whoever was there
-    before, and the journal's last event is still to be written then.
-    """
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, lambda: None)
-
-
 def _surroundings(settings: Settings, folder: DataFolder, pin_factory: Any) -> Surroundings:
-    def central(key: TableKey) -> list[CentralSystem]:
-        uplink = settings.uplink
-        systems: list[CentralSystem] = []
-        if uplink is not None and uplink.servers:
-            systems.append(
-                NatsSystem(uplink.servers, settings.site, settings.table, uplink.stream, ca=uplink.ca, key=key)
-            )
-        if uplink is not None and uplink.https is not None:
-            # Its packages take a while to read in, and few tables deliver this way.
-            from device.https_log import HttpsSystem
-
-            systems.append(HttpsSystem(uplink.https, settings.site, settings.table, key, uplink.ca))
-        return systems
-
     def open_inputs(hint: Callable[[], None]) -> TableInputs:
         return TableInputs(settings.wiring, pin_factory=pin_factory, node_port=settings.node_port, on_hint=hint)
 
@@ -236,7 +199,7 @@ def _surroundings(settings: Settings, folder: DataFolder, pin_factory: Any) -> S
         Clock(),
         DiskSpace(folder.path),
         open_inputs,
-        central,
+        partial(central_systems, settings),
         random.Random(),  # noqa: S311 - jitter, no secret
     )
 

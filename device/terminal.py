@@ -24,6 +24,7 @@ from device.people_file import PEOPLE_FILE
 from device.recorder import Busy, Halted, IdReused, Recorder
 from device.recovery import Recovered
 from device.screen import alerts, table_view
+from device.screen_watch import ScreenWatch
 from device.self_test import Check, check_hardware, check_rules, have_answered, self_test
 from device.session import Entry, Session
 from device.settings import Settings
@@ -110,6 +111,7 @@ class Terminal:
         # What was entered on the screen last, and when.
         self._entered: tuple[Any, float] = (None, 0.0)
         self._machine = MachineWatch(clock)
+        self.screens = ScreenWatch()
         # What the self-test has found so far, until it is journaled; and what it said then.
         self._checks: list[Check] | None = None
         self._self_test: dict[str, Any] | None = None
@@ -302,6 +304,19 @@ class Terminal:
     async def alert(self, code: str, text: str) -> None:
         """Raise an alert of another part of the terminal, which stands until it is acknowledged."""
         await self._recorder.submit(lambda: self._session.raise_alert(code, text, {}, latched=True))
+
+    async def standing_alert(self, code: str, text: str | None) -> None:
+        """Raise an alert of another part of the terminal, which stands until that part clears it (None).
+
+        Raises Halted or Busy.
+        """
+
+        def decide() -> list[Entry]:
+            if text is not None:
+                return self._session.raise_alert(code, text, {})
+            return self._session.clear_alert(code) if code in self._session.alerts else []
+
+        await self._recorder.submit(decide)
 
     async def prune(self, base: Base, data: dict[str, Any]) -> None:
         """Put `base` in the place of the events that it stands for (`journal_base.pruned_data`).

@@ -27,7 +27,7 @@ _FACTORIES = {
     "lgpio": (
         "gpiozero.pins.lgpio",
         "LGPIOFactory",
-        "run on a Raspberry Pi, in the group gpio; `make setup` installs lgpio there",
+        "run on a Raspberry Pi, in the group gpio; lgpio comes there with `make setup`, or as python3-lgpio",
     ),
     "rpigpio": (
         "gpiozero.pins.rpigpio",

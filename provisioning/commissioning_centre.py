@@ -5,12 +5,8 @@ import threading
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from device.https_log import HttpsSystem
-from device.nats_log import NatsSystem
-from device.table_key import TableKey
 from device.uplink import CentralLog, CentralSystem
 from device.uplink_protocol import DeliveryError
-from provisioning.configuration import Configuration
 
 ASKED_EVERY_S: Final = 1.0
 ANSWER_S: Final = 10.0
@@ -18,17 +14,6 @@ ANSWER_S: Final = 10.0
 
 class _Reached(Exception):
     """The central log has told where it ends, so it takes this table's key."""
-
-
-def central_systems(configuration: Configuration, key: TableKey) -> list[CentralSystem]:
-    """What the table delivers to."""
-    site, table, ca = configuration.site, configuration.table, configuration.ca
-    systems: list[CentralSystem] = []
-    if configuration.servers:
-        systems.append(NatsSystem(configuration.servers, site, table, configuration.stream, ca=ca, key=key))
-    if configuration.https is not None:
-        systems.append(HttpsSystem(configuration.https, site, table, key, ca))
-    return systems
 
 
 class CentreProbe:

@@ -29,7 +29,7 @@ def prompt(commissioning: Commissioning, centre_error: str | None) -> str:
     assert step is not None
     match wanted:
         case Contact() if step.kind == "puck":
-            return f"Put puck {step.puck} on {step.place.upper()}, {_face(step)} face up."
+            return f"Put puck {step.puck} on {step.place.upper()}, {step.face} face up."
         case Contact() if step.kind == "press":
             return f"Press {in_words(step.name)} and hold it for a moment." if wanted.closed else "Release it."
         case Contact() if step.kind == "slot":
@@ -39,7 +39,7 @@ def prompt(commissioning: Commissioning, centre_error: str | None) -> str:
             what = "the lid of the reserve" if step.name == "lid" else "the cabinet's door"
             return f"Shut {what}." if wanted.closed else f"Open {what}."
         case Turned():
-            return f"Turn the puck over on {step.place.upper()}, {_face(step)} face up; press Enter when it lies there."
+            return f"Turn the puck over on {step.place.upper()}, {step.face} face up; press Enter when it lies there."
         case Lit():
             return f"Is {in_words(step.name)} lit, and no other? Enter: yes, n: no."
         case NodeAnswers():
@@ -53,10 +53,6 @@ def prompt(commissioning: Commissioning, centre_error: str | None) -> str:
         "Pull the plug, wait ten seconds, put it back. Once the machine is up: systemctl stop boxman, and run this "
         "command again. It goes on here."
     )
-
-
-def _face(step: Step) -> str:
-    return "ON" if (step.place == "off") == (step.kind == "turned") else "OFF"
 
 
 def hint(commissioning: Commissioning) -> str | None:

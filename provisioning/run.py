@@ -7,6 +7,7 @@ process. Where such a table has no uplink configured, it gets a central server o
 import argparse
 import asyncio
 import logging
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,9 +18,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from device.assembly import StartError
-from device.data_folder import DataFolderError, open_data_folder
+from device.clock import Clock
+from device.commissioning.progress_file import progress_on_page
+from device.configuration_hash import configuration_hash
+from device.data_folder import DataFolder, DataFolderError, open_data_folder
 from device.journal import JournalError
-from device.settings import UplinkSettings
+from device.settings import Settings, UplinkSettings
 from device.startup import listen, run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
@@ -96,10 +100,8 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
             companions.append(server)
             uplink = UplinkSettings([server.url])
     ready = replace(checked, uplink=uplink, node_port=node_port)
-    progress = ProgressBar("reading the journal")
 
-    def on_ready(address: str, rules: str) -> None:
-        progress.close()
+    def tell(address: str, rules: str) -> None:
         lines = [f"boxman {version('boxman')}: table {ready.table} under {rules}", f"  console        {address}"]
         if virtual_folder is not None:
             lines.append(f"  virtual table  {address}virtual")
@@ -113,14 +115,36 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
             give_up_output()
             print(f"boxman: standard output cannot be written ({error.strerror})", file=sys.stderr)
 
+    async def play() -> bool:
+        progress = ProgressBar("reading the journal")
+
+        def on_ready(address: str, rules: str) -> None:
+            progress.close()
+            tell(address, rules)
+
+        return await run_terminal(ready, folder, listener.dup(), version("boxman"), progress, on_ready)
+
     async def run_all() -> None:
         looking = asyncio.create_task(_look_after(companions))
         try:
-            await run_terminal(ready, folder, listener, version("boxman"), progress, on_ready)
+            # The console's socket stays open from one to the other: whoever comes in between waits, and is not refused.
+            while await _commission(ready, folder, listener) and await play():
+                pass
         finally:
             looking.cancel()
 
     asyncio.run(run_all())
+
+
+async def _commission(ready: Settings, folder: DataFolder, listener: socket.socket) -> bool:
+    """Commission the table on the console's page, where that was begun; whether the terminal is to start now."""
+    progress = progress_on_page(folder.path, configuration_hash(ready))
+    if progress is None:
+        return True
+    # A table is commissioned once, and plays for years.
+    from provisioning.commissioning_page import commission_on_page
+
+    return await commission_on_page(ready, folder, listener.dup(), progress, Clock())
 
 
 def _make_virtual_folder(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A page that has failed loads itself anew (watchdog.js). A browser whose page loops for good, or that does not draw any
 more, cannot; then the page stops telling the terminal that it paints. This ends the browser, and the service manager
-starts both anew.
+starts both anew. Before, it has the browser show its pages as large as the display needs it (screen_zoom).
 """
 
 import argparse
@@ -13,17 +13,18 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
+from device.screen_watch import SCREEN
 from provisioning.command_failed import CommandFailed
-
-SCREEN: Final = "table"
-"""What the page's address calls the table's own screen: `?screen=table`."""
+from provisioning.screen_zoom import display_size, write_zoom, zoom_of
 
 SILENT_MAX_S: Final = 60.0
 """So long without painting, while the terminal answers, and the browser is started anew; a page that has no program,
 such as a report to print, ends so too, and the console is back."""
 
+_PROFILE: Final = "--user-data-dir="
 _LOOK_S: Final = 2.0
 _ANSWER_S: Final = 3.0
 _END_S: Final = 10.0
@@ -63,6 +64,7 @@ def run_screen(command: Sequence[str], port: int, silent_max_s: float) -> int:
     # Told to end, it ends the browser first.
     told_to_end = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: told_to_end.set())
+    _zoom(command)
     try:
         browser = subprocess.Popen(command)
     except OSError as error:
@@ -71,6 +73,19 @@ def run_screen(command: Sequence[str], port: int, silent_max_s: float) -> int:
         return _watch(browser, port, PaintWatch(time.monotonic(), silent_max_s), told_to_end)
     finally:
         _end(browser)
+
+
+def _zoom(command: Sequence[str]) -> None:
+    """Set the zoom of a Chromium whose profile is named in its command, and is new."""
+    profile = next((Path(part.partition("=")[2]) for part in command if part.startswith(_PROFILE)), None)
+    zoom = zoom_of(display_size())
+    if profile is None or zoom == 1 or profile.exists():
+        return
+    try:
+        write_zoom(profile, zoom)
+    except OSError as error:
+        # Small targets are better than no screen.
+        print(f"{profile}: the zoom cannot be set ({error.strerror})", flush=True)
 
 
 def _watch(browser: "subprocess.Popen[bytes]", port: int, watch: PaintWatch, told_to_end: threading.Event) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
-_ARGUMENTS = (
+ARGUMENTS = (
     "--no-sandbox",
     "--headless",
     "--disable-gpu",
@@ -22,10 +22,21 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 SCREEN: ViewportSize = {"width": 800, "height": 480}
+# 1280 x 720 on seven inches, as `boxman screen` has it laid out.
+SCREEN_16_TO_9: ViewportSize = {"width": 853, "height": 480}
 # A finger's target is 9 mm at least, on a screen of seven inches across.
+_TARGET_MM = 9
 _SCREEN_INCHES = 7
-_PX_PER_MM = math.hypot(SCREEN["width"], SCREEN["height"]) / _SCREEN_INCHES / 25.4
-TOUCH_PX = math.ceil(9 * _PX_PER_MM)
+
+
+def touch_px(screen: ViewportSize) -> float:
+    """How many pixels a target has at least; on a screen of more than seven inches, as many as on the smallest."""
+    seven_inches = screen if screen["width"] < 1100 else SCREEN
+    diagonal_px = math.hypot(seven_inches["width"], seven_inches["height"])
+    return _TARGET_MM * diagonal_px / _SCREEN_INCHES / 25.4
+
+
+TOUCH_PX = math.ceil(touch_px(SCREEN))
 # What a deadline of a page is when a test names none: a slow machine is no fault of the product.
 EXPECT_MS = 60_000
 expect.set_options(timeout=EXPECT_MS)
@@ -39,7 +50,7 @@ def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         raise AssertionError(f"{CHROMIUM} is missing: install Debian's package `chromium`")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         try:
             yield chromium
         finally:
@@ -112,10 +123,12 @@ def layout_faults(page: Page) -> list[str]:
     that shows none of them.
     Names that people gave (`.named`) may be cut and broken: they can be any length.
     """
-    faults: list[str] = page.evaluate(_LAYOUT_FAULTS, TOUCH_PX)
+    assert page.viewport_size is not None
+    least_px = touch_px(page.viewport_size)
+    faults: list[str] = page.evaluate(_LAYOUT_FAULTS, least_px)
     if faults:
         # What the terminal told in this very moment may not have had its frame yet; a fault that an eye sees stays.
-        faults = page.evaluate(_LAYOUT_FAULTS, TOUCH_PX)
+        faults = page.evaluate(_LAYOUT_FAULTS, least_px)
     return faults
 
 
@@ -133,7 +146,7 @@ _LAYOUT_FAULTS = """async (least) => {
     if (box.scrollWidth > box.clientWidth + 1)
       faults.push(`${name(box)} overflows: ${box.scrollWidth} in ${box.clientWidth}`);
   const groups =
-    `#status, #work, #entry, ${open}, .dice-page:not([hidden]), .deeds, .fields, .why, .answers, .places`;
+    `#status, #phase-block, #work, #entry, ${open}, .dice-page:not([hidden]), .deeds, .fields, .why, .answers, .places`;
   for (const group of all(groups)) {
     const children = [...group.children].filter(seen).map((node) => [node, node.getBoundingClientRect()]);
     children.forEach(([one, a], index) => {
@@ -146,11 +159,13 @@ _LAYOUT_FAULTS = """async (least) => {
   }
   for (const target of all("button, input, a.page-link")) {
     const { left, right, width, height } = target.getBoundingClientRect();
-    if (width < least || height < least) faults.push(`${name(target)} is ${Math.round(width)} x ${Math.round(height)}`);
+    if (width < least || height < least) faults.push(`${name(target)} is ${width.toFixed(1)} x ${height.toFixed(1)}`);
     if (left < 0 || right > innerWidth) faults.push(`${name(target)} leaves the screen`);
     const cut = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
     if (!target.matches(".named, input") && cut) faults.push(`${name(target)} cuts its words off`);
   }
+  for (const point of all("#point:not(:empty)"))
+    if (point.offsetHeight < 32) faults.push(`the point is ${point.offsetHeight} px high`);
   for (const felt of all("#felt"))
     if (felt.scrollHeight > felt.clientHeight + 1)
       faults.push(`the layout is ${felt.scrollHeight} px high in ${felt.clientHeight}`);

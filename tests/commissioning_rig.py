@@ -1,14 +1,20 @@
 """A technician at a virtual table, who does what the commissioning asks for with the virtual table's own hands."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from device.event import canonical
 from drivers.header import open_pin_factory
 from drivers.virtual_faults import parse_fault
 from drivers.virtual_table import DEMO_PINS, VirtualTable
 from drivers.wiring import Wiring
+
+
+def message_of(said: Mapping[str, Any]) -> bytes:
+    """What the unit's key signs of a report, as provisioning/README.md has it."""
+    return b"\xffboxman commissioning 1\n" + canonical(said["commissioning"]).encode()
 
 
 class PowerCut(BaseException):

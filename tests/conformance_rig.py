@@ -48,7 +48,7 @@ OTHER_KEY = TableKey(b"\x02" * 32)
 UNKNOWN_KEY = TableKey(b"\x03" * 32)
 KNOWN = {TABLE: KEY.public, OTHER_TABLE: OTHER_KEY.public}
 
-START_TIMEOUT_S = 20.0
+START_TIMEOUT_S = 60.0
 
 
 class Certificates:

@@ -2,8 +2,12 @@
 
 import random
 import tempfile
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import httpx
 from playwright.sync_api import Browser, expect
 
 from tests.archive_rig import CONSOLE
@@ -115,6 +119,31 @@ def take_pit_picture(chromium: Browser, folder: Path) -> None:
         pit.close()
 
 
+def commission_until(table: TerminalProcess, last: str) -> None:
+    """Close the table, and try its pucks and buttons up to this step, which is asked for then."""
+
+    def now() -> dict[str, Any]:
+        # While the terminal hands the table over, who asks may hear nothing.
+        with suppress(httpx.TransportError):
+            return dict(table.client.get("/api/commissioning").json().get("now") or {"step": None})
+        return {"step": None}
+
+    assert table.client.post("/api/close", json={"id": table.fresh_id()}).status_code == 200
+    begun = {"table": table.state()["table"]["table"], "name": "Ana Ruiz"}
+    assert table.client.post("/api/commissioning", json=begun).status_code == 200
+    while (asked := wait_for(lambda: now()["step"] and now(), "a step is asked for"))["step"] != last:
+        step, place = asked["step"], asked["place"]
+        if asked["kind"] == "press":
+            table.hand(press=step)
+        else:
+            position = place if place == "off" else int(place)
+            table.hand(puck={"position": position, "face": asked["face"].lower()})
+        if asked["asked"]:
+            table.client.post("/api/commissioning", json={"do": "yes", "step": step})
+        passed = partial(lambda before: now()["step"] != before, step)
+        wait_for(passed, f"{step} has passed")
+
+
 def main() -> None:
     """Play the hand and take the pictures."""
     PICTURES.mkdir(exist_ok=True)
@@ -139,6 +168,11 @@ def main() -> None:
             with touch_page(chromium, scale=SCALE) as page:
                 page.goto(drawing.as_uri())
                 page.screenshot(path=PICTURES / "wiring.png")
+            commission_until(table, "box_6")
+            with touch_page(chromium, scale=SCALE) as page:
+                page.goto(f"{table.address}/commission")
+                expect(page.get_by_test_id("step")).to_have_attribute("data-step", "box_6")
+                page.screenshot(path=PICTURES / "commission.png")
             take_pit_picture(chromium, Path(folder))
 
 

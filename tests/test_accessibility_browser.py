@@ -1,7 +1,7 @@
 """What axe-core says of pages that no other test walks through.
 
 The boxman's screen with all its dialogs is looked at in test_languages_browser.py, the supervisor's pages in
-test_supervisor_browser.py, the pit's in test_pit_page.py.
+test_supervisor_browser.py, the commissioning in test_commission_browser.py, the pit's in test_pit_page.py.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from device.people_file import Listed, changing, hashed
 from tests.axe_rig import axe_faults
-from tests.browser_rig import SCREEN, TOUCH_PX, touch, touch_page
+from tests.browser_rig import SCREEN, SCREEN_16_TO_9, TOUCH_PX, touch, touch_page, touch_px
 from tests.terminal_rig import TerminalProcess
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -79,8 +79,10 @@ def test_the_tool_finds_what_is_wrong_and_a_target_is_nine_millimetres(page: Pag
     # Seven inches from corner to corner are 800 pixels across 152.5 mm: 9 mm are 47.2 of them.
     width_mm = 7 * 25.4 * SCREEN["width"] / (SCREEN["width"] ** 2 + SCREEN["height"] ** 2) ** 0.5
     assert TOUCH_PX - 1 < 9 * SCREEN["width"] / width_mm <= TOUCH_PX
+    # At 1280 x 720 they are 155 mm across, and 1.5 times the pixels that a page is laid out for: 9 mm are 74.3.
+    assert touch_px(SCREEN_16_TO_9) * 1.5 == pytest.approx(74.3, abs=0.05)
 
 
 def test_every_page_is_one_that_is_looked_at() -> None:
     pages = {path.stem for path in (Path(__file__).parent.parent / "device/console/pages").glob("*.html")}
-    assert pages == {"console", "supervisor", "statistics", "players", "virtual"}
+    assert pages == {"console", "supervisor", "commission", "statistics", "players", "virtual"}

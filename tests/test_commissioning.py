@@ -1,5 +1,6 @@
 """Commissioning a virtual table: real pins, a real node, a real central system, and a technician who does as asked."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -9,23 +10,25 @@ from typing import Any
 
 import pytest
 
-import provisioning.commission_command
+import provisioning.commissioning_bench
 from device.clock import Clock
 from device.commissioning import steps
+from device.commissioning.report import signed
 from device.data_folder import open_data_folder
-from device.event import Event, canonical
+from device.event import Event
 from device.journal import JournalReader
 from device.journal_verification import verify
 from device.session import Session
 from device.table_key import KEY_FILE_NAME, is_signed_by
 from drivers.wiring import Pin, Wiring
 from provisioning.command_failed import CommandFailed
+from provisioning.command_line import main
 from provisioning.commission_command import commission
 from tests.backup_rig import Unit
-from tests.commissioning_rig import PowerCut, Technician
-from tests.conformance_rig import SITE, TABLE, Certificates, HttpsCentral
+from tests.commissioning_rig import PowerCut, Technician, message_of
+from tests.conformance_rig import OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral
 from tests.journal_rig import KEY
-from tests.terminal_rig import BOXMAN, WAIT_S
+from tests.terminal_rig import BOXMAN, WAIT_S, TerminalProcess, wait_for
 
 TABLE_TOML = f'[table]\nsite = "{SITE}"\nname = "{TABLE}"\nrules = "us-vegas"\n'
 # Header only: quick to be tried to the end.
@@ -124,8 +127,7 @@ def test_a_whole_table_is_tried_from_the_first_puck_to_the_cut_of_the_power(
 
     [said] = rig.reports()
     report = said["commissioning"]
-    message = b"\xffboxman commissioning 1\n" + canonical(report).encode()
-    assert said["key"] == KEY.public and is_signed_by(KEY.public, message, said["signature"])
+    assert said["key"] == KEY.public and is_signed_by(KEY.public, message_of(said), said["signature"])
     assert (report["table"], report["site"], report["by"], report["passed"]) == (TABLE, SITE, ["Ana Ruiz"], True)
     assert report["node"] == "2.0" and re.fullmatch("[0-9a-f]{64}", report["configuration"])
     verdicts = rig.verdicts()
@@ -152,6 +154,14 @@ def test_a_whole_table_is_tried_from_the_first_puck_to_the_cut_of_the_power(
     assert '<html lang="es">' in text and "Informe de puesta en servicio" in text and "Disco 1 en 6, cara ON" in text
     assert said["signature"] in text and "Se probó todo y todo está correcto." in text
     assert not (rig.data / "commissioning" / "progress.json").exists()
+
+    # The terminal delivers it like any event.
+    with TerminalProcess(rig.data, configuration=rig.path):
+        lines = wait_for(
+            lambda: [line for line in asyncio.run(central.log(TABLE)) if '"type":"commissioned"' in line],
+            "the centre has it",
+        )
+    assert lines == [after[-2].line()]
 
 
 def test_what_is_wired_wrong_is_found_and_named(tmp_path: Path) -> None:
@@ -200,7 +210,7 @@ def test_what_is_wired_wrong_is_found_and_named(tmp_path: Path) -> None:
 def test_a_cut_at_any_step_goes_on_where_it_was_and_is_recorded_once(
     small: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = provisioning.commission_command
+    module = provisioning.commissioning_bench
     tried: list[str] = []
 
     def cut_after(name: str) -> None:
@@ -303,3 +313,52 @@ def test_on_the_terminal_it_asks_and_is_left_when_nobody_is_there_any_more(small
     assert (run.returncode, run.stderr) == (0, "")
     assert "[1/7] ON button (gpio:5)\n  Press the ON button and hold it for a moment." in run.stdout
     assert "SKIPPED: no \\x1b[2Jhand" in run.stdout and run.stdout.endswith("Left; the same command goes on here.\n")
+
+
+def test_a_report_is_verified_against_the_unit_that_is_meant(
+    small: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.technician.does["ON button"] = lambda: small.technician.lines.append("e out of hours\n")
+    assert small.run() == 1
+    [report] = (small.data / "commissioning").glob("*.json")
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+
+    def verified(*more: str | Path) -> tuple[int, str]:
+        status = main(["commission", "verify", str(report), *map(str, more)])
+        told = capsys.readouterr()
+        return status, told.out + told.err
+
+    status, said = verified("--data", small.data)
+    assert status == 0, said
+    assert f"as it was signed with the key {KEY.public}\nThat is the key of {small.data}.\n" in said
+    assert f"Table {TABLE} of {SITE}, " in said and "by Ana Ruiz: 0 passed, 0 failed, 7 skipped" in said
+    status, said = verified("--key", KEY.public, "--data", nothing)
+    assert status == 0 and "That is the key that was given." in said
+    status, said = verified("--key", OTHER_KEY.public)
+    assert (status, said.count("\n")) == (1, 1)
+    assert f"is signed with the key {KEY.public}, but the key that was given is {OTHER_KEY.public}" in said
+    status, said = verified("--data", nothing)
+    assert status == 1 and "nothing here tells" in said and "--key" in said
+    assert verified("--key", KEY.public[:-1])[0] == 1
+    whole = report.read_text(encoding="utf-8")
+    forged = json.loads(whole)
+    for altered, reason in (
+        (whole.replace("out of hours", "out of order", 1), f"was altered since, or {KEY.public} has not signed it"),
+        (whole.replace(KEY.public, OTHER_KEY.public), f"was altered since, or {OTHER_KEY.public} has not signed it"),
+        (whole.replace(KEY.public, "U1"), "names no public key"),
+        (whole.replace(forged["signature"], ""), "was altered since"),
+        (json.dumps(forged | {"passed": True}), "is no signed report"),
+        (json.dumps(forged["commissioning"]), "is no signed report"),
+        (json.dumps(signed({"nothing": 1}, KEY)), f"is signed with the key {KEY.public}, but is no report"),
+        (whole[:-9], "is no signed report"),
+        ("[" * 100_000, "is no signed report"),
+    ):
+        report.write_text(altered, encoding="utf-8")
+        status, said = verified("--data", small.data)
+        assert (status, said.count("\n")) == (1, 1) and f"{report.name}: {reason}" in said, said
+    report.unlink()
+    assert verified("--data", small.data)[1].endswith("cannot be read (No such file or directory)\n")
+    with pytest.raises(SystemExit):
+        main(["commission", "--data", str(small.data)])
+    assert "--config FILE and --by NAME are needed" in capsys.readouterr().err

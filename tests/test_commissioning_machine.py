@@ -176,6 +176,21 @@ def test_lamps_are_lit_one_at_a_time_and_looked_at() -> None:
     assert verdict(trial.commissioning.answer(True)) == PASSED
 
 
+def test_a_step_is_tried_again_before_those_that_are_left() -> None:
+    trial = Trial(LONG_TABLE, "lamp_box_4", "lid", "power")
+    trial.node = True
+    trial.see()
+    trial.commissioning.answer(False)
+    trial.commissioning.put_aside("skipped", "no time")
+    assert trial.commissioning.cut_boot == "boot-1"
+    assert trial.commissioning.again("power") is False
+    assert trial.commissioning.again("lamp_box_4") is True
+    assert trial.commissioning.lit == "lamp_box_4" and trial.commissioning.cut_boot is None
+    assert verdict(trial.commissioning.answer(True)) == PASSED
+    assert trial.commissioning.step is not None and trial.commissioning.step.name == "power"
+    assert [result.verdict for result in trial.commissioning.results.values()] == ["skipped", "passed"]
+
+
 # Node, network, power
 
 

@@ -27,7 +27,7 @@ def start(chromium: Browser, tmp_path: Path) -> Iterator[Start]:
 
 
 # Calls whose first argument names an alert.
-_ALERT_CALLS = ("Condition", "raise_alert", "alert", "on_alert", "_alert", "_on_alert", "_state")
+_ALERT_CALLS = ("Condition", "raise_alert", "alert", "standing_alert", "on_alert", "_alert", "_on_alert", "_state")
 _ALERT_CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 
 

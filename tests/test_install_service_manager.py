@@ -91,7 +91,7 @@ def test_a_reason_cannot_speak_for_the_terminal(told: Told) -> None:
         return "The disk is full.\nREADY=1\r\nWATCHDOG=1"
 
     keep_told_until(told, why_not, lambda: bool(told.look()))
-    assert set(told.messages[0]) == {"EXTEND_TIMEOUT_USEC", "STATUS"}
+    assert set(told.messages[0]) == {"EXTEND_TIMEOUT_USEC", "STATUS", "WATCHDOG"}
     assert told.messages[0]["STATUS"] == "The disk is full. READY=1 WATCHDOG=1"
 
 
@@ -113,7 +113,7 @@ def test_progress_of_a_long_start_is_told_now_and_then(told: Told) -> None:
     manager = ServiceManager({"NOTIFY_SOCKET": str(told.socket.getsockname())})
     for event in range(1000):
         manager.still_starting(f"event {event}")
-    assert told.look() == [{"EXTEND_TIMEOUT_USEC": "60000000", "STATUS": "event 0"}]
+    assert told.look() == [{"WATCHDOG": "1", "EXTEND_TIMEOUT_USEC": "60000000", "STATUS": "event 0"}]
 
 
 def test_an_abstract_address_is_understood_and_one_that_nobody_reads_does_no_harm(tmp_path: Path) -> None:

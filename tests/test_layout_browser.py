@@ -11,6 +11,7 @@ from engine_lite import rule_sets
 from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
 from tests.terminal_rig import TerminalProcess, bet
 
+PERU_ES = "art. 5.a: el tirador que pierde pasa los dados"
 LARGE: ViewportSize = {"width": 1280, "height": 720}
 # Room for every bet's own field beside a warning that always stands.
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
@@ -267,6 +268,31 @@ def test_while_the_dice_are_out_a_void_throw_is_said_by_one_touch(page: Page, ta
     table.wait_for_state(lambda state: state["last_no_roll"]["reason"] == "on_chips", "the throw is void")
 
 
+def test_a_common_reason_of_no_roll_is_one_touch_at_any_time_and_a_trembling_finger_says_it_once(
+    page: Page, table: TerminalProcess
+) -> None:
+    bet(table, "3", "field", 10)
+    roll(page, 5, 4)
+    # What is to be paid is still on the screen, and a die of the next throw was keyed.
+    expect(page.get_by_test_id("pay-list")).to_be_visible()
+    touch(page, "die-2")
+    off_table = page.get_by_test_id("no-roll-off_table")
+    expect(off_table).to_have_text("No rollOff table")
+    sent: list[Any] = []
+    page.on("request", lambda asked: sent.append(asked.post_data_json) if asked.url.endswith("/command") else None)
+    off_table.dblclick(delay=5)
+    expect(page.get_by_test_id("last-roll")).to_contain_text("No roll: Off table")
+    expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "")
+    expect(off_table).to_be_disabled()
+    expect(off_table).to_be_enabled()
+    assert [asked["step"] for asked in sent] == [{"no_roll": "off_table"}]
+    assert table.state()["roll_number"] == 1
+    for reason in ("on_rail", "short"):
+        touch(page, f"no-roll-{reason}")
+        expect(page.get_by_test_id("last-roll")).to_contain_text({"on_rail": "On rail", "short": "Short"}[reason])
+    assert layout_faults(page) == []
+
+
 @pytest.mark.parametrize(
     ("rules", "words"),
     [("us-vegas", "Dice pass on a seven-out"), ("pe-1999", "Dice pass on seven-out and come-out craps")],
@@ -279,6 +305,8 @@ def test_the_screen_says_when_the_dice_pass(chromium: Browser, table: TerminalPr
         touch(page, "button-help")
         source = rule_sets.load(rules)["dice_pass"]["source"]
         expect(page.get_by_test_id("help-status")).to_contain_text(f"{words} ({source})")
+        told = table.client.get("/api/state?language=es").json()["table"]["dice_pass"]["source"]
+        assert told == {"us-vegas": "casa: convención del Strip de Las Vegas", "pe-1999": PERU_ES}[rules]
 
 
 def test_what_a_correction_changes_stands_there_before_it_is_confirmed(page: Page, table: TerminalProcess) -> None:

@@ -25,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Mount, Route
 
+from device.console.commissioning_desk import CommissioningDesk
 from device.console.dice_reports import DiceReports
 from device.console.http_interface import DESCRIPTION, create_app
 from device.console.journal_questions import JournalQuestions
@@ -57,7 +58,7 @@ def test_each_route_is_described_and_nothing_else_is() -> None:
     nothing = Path("none")
     app = create_app(
         # The routes are made without a terminal being asked anything.
-        cast(Terminal, SimpleNamespace(people=None, announce=None)),
+        cast(Terminal, SimpleNamespace(people=None, announce=None, screens=None)),
         Settings("site", "table", terms),
         DiceReports(nothing),
         StatisticsPage(nothing),
@@ -65,6 +66,7 @@ def test_each_route_is_described_and_nothing_else_is() -> None:
         cast(PlayersDisplay, object()),
         cast(VirtualControls, object()),
         None,
+        CommissioningDesk(cast(Terminal, None), nothing, "", lambda: None),
     )
     routes = set()
     for route in app.routes:

@@ -157,10 +157,38 @@ def test_a_terminal_that_is_away_is_said_in_red_and_the_page_is_not_loaded_meanw
         assert loads == []
 
 
+def test_a_window_that_is_the_table_s_own_screen_stays_it_and_no_other_becomes_it(
+    chromium: Browser, terminal: TerminalProcess
+) -> None:
+    with any_page(chromium) as page:
+        page.clock.install()
+        told: list[str] = []
+        page.context.on(
+            "request", lambda asked: told.append(asked.post_data or "") if "/painted" in asked.url else None
+        )
+        page.goto(f"{terminal.address}/?screen=table")
+        pass_time(page, lambda: told, "it tells that it paints")
+        assert told[0] == '{"screen":"table"}'
+        page.goto(f"{terminal.address}/statistics")
+        expect(page.get_by_test_id("back")).to_be_visible()
+        told.clear()
+        pass_time(page, lambda: told, "the statistics tell it too")
+        # Another window of the same browser is anybody's.
+        other = page.context.new_page()
+        page.close()
+        other.clock.install()
+        other.goto(terminal.address)
+        expect(other.get_by_test_id("die-1")).to_be_enabled()
+        told.clear()
+        other.clock.run_for(30_000)
+        expect(other.get_by_test_id("die-1")).to_be_enabled()
+        assert told == []
+
+
 def test_the_watchdog_imports_nothing() -> None:
     words = (Path(PAGES) / "watchdog.js").read_text(encoding="utf-8")
     assert "import " not in words
-    for page in ("console.html", "supervisor.html", "players.html"):
+    for page in ("console.html", "supervisor.html", "players.html", "statistics.html", "virtual.html"):
         text = (Path(PAGES) / page).read_text(encoding="utf-8")
         # Before the page's own program, so that it hears of its faults.
         assert text.index('src="/static/watchdog.js"') < text.index('type="module"')

@@ -8,9 +8,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 from playwright.sync_api import sync_playwright
 
+from device.screen_watch import SCREEN, SCREENS_MAX, ScreenWatch
 from provisioning.install.units import kiosk_unit, waiting_page
-from provisioning.screen_command import SCREEN, PaintWatch
-from tests.browser_rig import CHROMIUM
+from provisioning.screen_command import PaintWatch
+from provisioning.screen_zoom import display_size, write_zoom, zoom_of
+from tests.browser_rig import ARGUMENTS, CHROMIUM, SCREEN_16_TO_9
 from tests.terminal_rig import BOXMAN, TerminalProcess, boxman, wait_for
 
 # A page tells every five seconds that it paints; a busy machine is late. Nobody works meanwhile.
@@ -75,12 +77,67 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProce
         yield process
 
 
+def test_the_terminal_holds_a_screen_for_silent_that_was_heard_and_tells_nothing_for_ten_seconds() -> None:
+    watch = ScreenWatch()
+    watch.painted("laptop", 0.0)
+    assert [watch.is_silent(float(second)) for second in range(30)] == [None] * 30
+    watch.painted(SCREEN, 30.0)
+    assert not any(watch.is_silent(float(second)) for second in range(30, 41))
+    assert watch.is_silent(41.0)
+    watch.painted(SCREEN, 41.5)
+    assert watch.is_silent(42.0) is False
+    # The terminal itself was held up: what the screen told meanwhile still waits to be read.
+    assert watch.is_silent(100.0) is False
+    assert [watch.is_silent(float(second)) for second in range(101, 112)] == [False] * 10 + [True]
+
+
+def test_the_screen_that_told_longest_ago_is_forgotten_first() -> None:
+    watch = ScreenWatch()
+    for number in range(SCREENS_MAX + 1):
+        watch.painted(f"screen-{number}", float(number))
+    assert watch.ago_s("screen-0", 20.0) is None
+    assert watch.ago_s("screen-1", 20.0) == 19.0
+
+
+DISPLAYS = {"card0-HDMI-A-1": ("disconnected\n", ""), "card1-DSI-1": ("connected\n", "720x1280\n")}
+
+
+def test_a_small_display_of_many_pixels_shows_pages_as_large_as_seven_inches_need_it(tmp_path: Path) -> None:
+    assert display_size(tmp_path) is None
+    for name, (status, modes) in DISPLAYS.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "status").write_text(status)
+        (tmp_path / name / "modes").write_text(modes)
+    # A node of the card itself is no display.
+    (tmp_path / "card1").mkdir()
+    assert display_size(tmp_path) == (1280, 720)
+    sizes = {(800, 480): 1, (1024, 600): 1.25, (1280, 720): 1.5, (1280, 800): 1.6, (1920, 1080): 1, (640, 480): 1}
+    assert {size: zoom_of(size) for size in sizes} == sizes
+    assert zoom_of(None) == 1
+
+
+def test_a_browser_with_that_zoom_lays_a_page_out_for_fewer_pixels(tmp_path: Path) -> None:
+    write_zoom(tmp_path / "profile", 1.5)
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path / "profile",
+            executable_path=CHROMIUM,
+            args=[*ARGUMENTS, "--window-size=1280,720"],
+            no_viewport=True,
+        )
+        width = context.pages[0].evaluate("innerWidth")
+        assert width == SCREEN_16_TO_9["width"]
+        context.close()
+
+
 @pytest.mark.parametrize("query", ["screen=UPPER", "screen=", "", "screen=a%20b"])
 def test_a_screen_has_a_plain_name(terminal: TerminalProcess, query: str) -> None:
     assert terminal.client.get(f"/api/painted?{query}").json()["field"] == "screen"
 
 
-def test_a_browser_whose_page_hangs_is_ended(terminal: TerminalProcess, tmp_path: Path) -> None:
+def test_a_browser_whose_page_hangs_is_ended_and_other_screens_are_told(
+    terminal: TerminalProcess, tmp_path: Path
+) -> None:
     profile = tmp_path / "profile"
     watcher = [str(BOXMAN), "screen", "--port", str(terminal.port), "--silent", str(SILENT_S), "--"]
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"]
@@ -111,6 +168,12 @@ def test_a_browser_whose_page_hangs_is_ended(terminal: TerminalProcess, tmp_path
         said, _ = watched.communicate(timeout=300)
         assert watched.returncode == 1
         assert "paints no more" in said
+        (alert,) = [alert for alert in terminal.state()["alerts"] if alert["code"] == "screen_silent"]
+        assert "Enter rolls with the dice keys or on another screen" in alert["text"]
+        terminal.client.post("/api/painted", json={"screen": SCREEN})
+        terminal.wait_for_state(
+            lambda state: all(alert["code"] != "screen_silent" for alert in state["alerts"]), "it paints again"
+        )
     finally:
         if watched.poll() is None:
             watched.terminate()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from device.languages.languages import LANGUAGES
-from tests.browser_rig import EXPECT_MS, SCREEN, TOUCH_PX, touch_page
+from tests.browser_rig import EXPECT_MS, SCREEN, SCREEN_16_TO_9, touch_page, touch_px
 from tests.dice_journal import write_journal
 from tests.played_journal import PlayedJournal, played_days
 from tests.terminal_rig import TerminalProcess
@@ -122,13 +122,14 @@ def test_a_reading_that_fails_says_why_and_keeps_what_was_there(page: Page, tabl
 def test_it_fits_the_smallest_screen_in_every_language(
     chromium: Browser, table: TerminalProcess, language: str
 ) -> None:
-    with touch_page(chromium, SCREEN) as page:
+    screen = SCREEN_16_TO_9 if language == "pt" else SCREEN
+    with touch_page(chromium, screen) as page:
         page.context.add_cookies([{"name": "language", "value": language, "url": table.address}])
         read(page, table)
         assert page.locator("html").get_attribute("lang") == language
-        assert page.evaluate(FAULTS, TOUCH_PX) == []
+        assert page.evaluate(FAULTS, touch_px(screen)) == []
         page.get_by_test_id("kind-session").tap()
-        assert page.evaluate(FAULTS, TOUCH_PX) == []
+        assert page.evaluate(FAULTS, touch_px(screen)) == []
 
 
 def test_the_console_leads_there_and_back(page: Page, table: TerminalProcess) -> None:

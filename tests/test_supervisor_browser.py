@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Request, ViewportSize, expect
 from device.people_file import Listed, changing, hashed
 from provisioning.settle import settle
 from tests.axe_rig import axe_faults
-from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.browser_rig import SCREEN, SCREEN_16_TO_9, layout_faults, touch, touch_page
 from tests.terminal_rig import TerminalProcess, lines_in
 
 MARTA, PIN = "Marta Gil", "2580"
@@ -234,11 +234,11 @@ def test_a_supervisors_sign_in_goes_along_to_the_boxmans_screen(page: Page, tabl
     table.wait_for_state(lambda state: state["people"]["signed_in"] == [], "nobody is signed in")
 
 
-@pytest.mark.parametrize("screen", [SCREEN, LARGE], ids=["800x480", "1280x720"])
+@pytest.mark.parametrize("screen", [SCREEN, SCREEN_16_TO_9, LARGE], ids=["800x480", "853x480", "1280x720"])
 def test_nothing_is_cut_off_or_too_small_for_a_finger(
     chromium: Browser, table: TerminalProcess, screen: ViewportSize
 ) -> None:
-    # Colours, roles and names are the same on both.
+    # Colours, roles and names are the same on all.
     def seen_wrong(page: Page) -> list[str]:
         return layout_faults(page) + (axe_faults(page) if screen == SCREEN else [])
 

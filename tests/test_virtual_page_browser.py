@@ -8,10 +8,9 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import SCREEN, know_only, touch, touch_page
+from tests.browser_rig import SCREEN, SCREEN_16_TO_9, know_only, touch, touch_page, touch_px
 from tests.terminal_rig import TerminalProcess
 
-TOUCH_PX = 48
 # A long table: the default without its header lamps, a second puck in their place, and eight slots on the node.
 _PINS = {
     **{name: str(pin) for name, pin in DEFAULT_PINS.items() if not name.startswith("lamp_")},
@@ -268,16 +267,18 @@ _MISFITS = """(least) => {
 }"""
 
 
-@pytest.mark.parametrize("screen", [SCREEN, {"width": 1280, "height": 720}], ids=["800x480", "1280x720"])
+@pytest.mark.parametrize(
+    "screen", [SCREEN, SCREEN_16_TO_9, {"width": 1280, "height": 720}], ids=["800x480", "853x480", "1280x720"]
+)
 def test_the_page_and_its_panel_fit_the_screen_with_controls_for_a_finger(
     page: Page, table: TerminalProcess, screen: ViewportSize
 ) -> None:
     page.set_viewport_size(screen)
-    assert page.evaluate(_MISFITS, TOUCH_PX) == []
+    assert page.evaluate(_MISFITS, touch_px(screen)) == []
     for name in ("puck_6", "second_puck_10", "dice_key_6"):
         table.hand(fault={"kind": "stuck", "name": name})
     touch(page, "virtual-faults")
     expect(page.get_by_test_id("fault-list").locator("li")).to_have_count(3)
     for kind in CATALOGUE:
         touch(page, f"fault-kind-{kind}")
-        assert page.evaluate(_MISFITS, TOUCH_PX) == [], kind
+        assert page.evaluate(_MISFITS, touch_px(screen)) == [], kind

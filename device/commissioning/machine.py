@@ -208,6 +208,14 @@ class Commissioning:
             return name
         return None
 
+    def again(self, name: str) -> bool:
+        """Take the result of this step back, so that it is the next one; False: it has none."""
+        if self.results.pop(name, None) is None:
+            return False
+        self.cut_boot = None
+        self._begin()
+        return True
+
     def _end(self, verdict: Verdict, reason: Reason | None = None, said: str = "") -> Result:
         step, last = self.step, self._last
         assert step is not None

@@ -29,7 +29,8 @@ class Progress:
 
     `begun` and `ended` are wall times; `ended` None: it still goes on. `journal_seq` is the journal's last event when
     it ended. `cut_boot` is the run of the operating system in which the cut of the power was asked for, `firmware`
-    that of the node.
+    that of the node. `on_page_by` is who tries the table on the console's page, to which the terminal's next start
+    goes; None: it starts as ever.
     """
 
     configuration: str
@@ -39,6 +40,7 @@ class Progress:
     ended: str | None = None
     journal_seq: int = 0
     firmware: str | None = None
+    on_page_by: str | None = None
 
 
 def read_progress(folder: Path) -> Progress | None:
@@ -57,6 +59,20 @@ def read_progress(folder: Path) -> Progress | None:
         ) from None
 
 
+def progress_on_page(folder: Path, configuration: str) -> Progress | None:
+    """The commissioning under this configuration (its hash) that goes on on the console's page; None: the table plays.
+
+    What was begun under another configuration, or cannot be read, waits for somebody who begins one.
+    """
+    try:
+        progress = read_progress(folder)
+    except ProgressError:
+        return None
+    if progress is None or progress.on_page_by is None or progress.configuration != configuration:
+        return None
+    return progress
+
+
 def _progress(said: dict[str, Any]) -> Progress:
     """Raises ValueError, TypeError, KeyError or AttributeError."""
     if said.pop("version") != _VERSION:
@@ -65,7 +81,7 @@ def _progress(said: dict[str, Any]) -> Progress:
     progress = Progress(**said, results={result.step: result for result in results})
     texts, may_be_none = (
         (progress.configuration, progress.begun),
-        (progress.cut_boot, progress.ended, progress.firmware),
+        (progress.cut_boot, progress.ended, progress.firmware, progress.on_page_by),
     )
     if not all(isinstance(text, str) for text in texts) or type(progress.journal_seq) is not int:
         raise ValueError

@@ -5,6 +5,7 @@ by the key of the unit, which is the one that signs the table's journal. The sam
 `commissioned`.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -13,7 +14,7 @@ from device.commissioning.bounce import settle_times
 from device.commissioning.machine import Result
 from device.commissioning.steps import Step
 from device.event import canonical
-from device.table_key import TableKey
+from device.table_key import TableKey, is_public_key, is_signed_by
 from drivers.wiring import GROUPS, Wiring
 
 COMMISSIONED: Final = "commissioned"
@@ -22,6 +23,10 @@ COMMISSIONED: Final = "commissioned"
 _VERSION: Final = 1
 # No text that NATS has a client sign begins with this byte.
 _DOMAIN: Final = b"\xffboxman commissioning 1\n"
+
+
+class ReportError(Exception):
+    """A report is none, or is not as it was signed; the text says what is wrong, and begins with a verb."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,24 @@ def _told(step: Step, result: Result) -> dict[str, Any]:
 def signed(report: Mapping[str, Any], key: TableKey) -> dict[str, Any]:
     """The report with the unit's signature."""
     return {"commissioning": dict(report), "key": key.public, "signature": key.sign(_message(report))}
+
+
+def read_signed(content: bytes) -> dict[str, Any]:
+    """A signed report as a file or an event holds it. Raises ReportError unless the key that it names has signed it."""
+    try:
+        said = json.loads(content)
+        report, key, signature = said["commissioning"], said["key"], said["signature"]
+        message = _message(report)
+        has_more = len(said) > len(("commissioning", "key", "signature"))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        has_more = True
+    if has_more:
+        raise ReportError('is no signed report; it should be {"commissioning": …, "key": …, "signature": …} alone')
+    if not isinstance(key, str) or not is_public_key(key):
+        raise ReportError("names no public key of a unit (U…) as its key")
+    if not isinstance(signature, str) or not is_signed_by(key, message, signature):
+        raise ReportError(f"was altered since, or {key} has not signed it: the signature is of something else")
+    return dict(said)
 
 
 def _message(report: Mapping[str, Any]) -> bytes:

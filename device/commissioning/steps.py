@@ -75,6 +75,11 @@ class Step:
     puck: int = 1
     place: str = ""
 
+    @property
+    def face(self) -> str:
+        """The face of the puck that is to lie up, ON or OFF: its place answers to the one, and not to the other."""
+        return "ON" if (self.place == "off") == (self.kind == "turned") else "OFF"
+
 
 def steps_of(wiring: Wiring, *, has_node: bool, has_centre: bool) -> tuple[Step, ...]:
     """All steps, in the order in which a technician walks around a table; the cut of the power is the last."""

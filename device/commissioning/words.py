@@ -168,9 +168,8 @@ class Words:
     def of_step(self, step: Step) -> str:
         """A step by name."""
         place, name = step.place.upper(), step.name
-        is_on = (step.place == "off") == (step.kind == "turned")
         if step.kind in ("puck", "turned"):
-            return self(f"step.{step.kind}", puck=step.puck, place=place, face="ON" if is_on else "OFF")
+            return self(f"step.{step.kind}", puck=step.puck, place=place, face=step.face)
         if step.kind in ("press", "lamp"):
             lamp, plain = ("lamp_" if step.kind == "lamp" else ""), name.removeprefix("lamp_")
             kind, _, number = plain.rpartition("_")

@@ -14,11 +14,13 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 
 from device.console.bet_interface import bet_routes, proposal_desk
+from device.console.commissioning_desk import CommissioningDesk
 from device.console.correction_page import comparison_route
 from device.console.dice_reports import PAGES as DICE_PAGES
 from device.console.dice_reports import DiceReports, ReportFailed
 from device.console.journal_questions import JournalQuestions
-from device.console.page_files import PAGES, PageFiles
+from device.console.page_files import PAGE_HEADERS, PAGES, REPORT_HEADERS, PageFiles
+from device.console.page_words import words_route
 from device.console.painted import painted_routes
 from device.console.players_page import players_routes
 from device.console.proposal_access import NotAllowed
@@ -44,7 +46,6 @@ from device.console.statistics_page import StatisticsPage
 from device.console.supervisor_interface import answer_of, person_of, supervisor_routes
 from device.console.virtual_table import VirtualControls
 from device.languages.languages import language_of
-from device.languages.page_module import chosen_language, words_module
 from device.languages.said import said
 from device.players_display import PlayersDisplay
 from device.recorder import Busy, Halted, IdReused
@@ -57,17 +58,6 @@ from engine_lite.rule_compiler import compile_rules
 HEARTBEAT_S = 1.0
 DESCRIPTION = Path(__file__).with_name("openapi.json")
 """What there is on the interface, as OpenAPI."""
-# A page loads only what the terminal itself serves, and is shown in no other page's frame.
-_PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-}
-
-# A report brings its own style in the page and no script; it is printed, not framed.
-_REPORT_HEADERS = _PAGE_HEADERS | {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-}
 
 
 def create_app(
@@ -79,6 +69,7 @@ def create_app(
     players: PlayersDisplay | None,
     controls: VirtualControls | None,
     proposals_token: str | None,
+    commissioning: CommissioningDesk,
 ) -> Starlette:
     """The application for one terminal.
 
@@ -93,7 +84,7 @@ def create_app(
 
     def page(name: str) -> Callable[[Request], Any]:
         async def serve(_request: Request) -> Response:
-            return FileResponse(PAGES / name, headers=_PAGE_HEADERS)
+            return FileResponse(PAGES / name, headers=PAGE_HEADERS)
 
         return serve
 
@@ -106,11 +97,6 @@ def create_app(
     def state_view(language: str) -> dict[str, Any]:
         more = {"virtual": controls is not None, "proposals": proposals.view()}
         return state_in(terminal.state | more, language)
-
-    async def words(request: Request) -> Response:
-        language = chosen_language(request.cookies, settings.language or language_of(rules_now()))
-        module = words_module(language, rules_now())
-        return Response(module, media_type="text/javascript; charset=utf-8", headers={"Cache-Control": "no-store"})
 
     async def description(_request: Request) -> Response:
         return FileResponse(DESCRIPTION, media_type="application/json", headers={"Cache-Control": "no-store"})
@@ -171,7 +157,7 @@ def create_app(
         async def serve(request: Request) -> Response:
             asked = request.query_params
             made = await reports.page(kind, asked.get("day"), asked.get("language"))
-            return Response(made, media_type="text/html; charset=utf-8", headers=_REPORT_HEADERS)
+            return Response(made, media_type="text/html; charset=utf-8", headers=REPORT_HEADERS)
 
         return serve
 
@@ -194,7 +180,7 @@ def create_app(
 
     routes: list[BaseRoute] = [
         Route("/", page("console.html")),
-        Route("/words.js", words),
+        words_route(settings, rules_now),
         Route("/openapi.json", description),
         Mount("/static", PageFiles(directory=PAGES)),
         Route("/api/state", state),
@@ -202,7 +188,7 @@ def create_app(
         Route("/api/rules", rule_list),
         Route("/api/command", command, methods=["POST"]),
         *bet_routes(terminal, proposals, proposals_token),
-        *painted_routes(),
+        *painted_routes(terminal.screens),
         Route("/api/take_back", take_back, methods=["POST"]),
         comparison_route(terminal),
         Route("/api/acknowledge", acknowledge, methods=["POST"]),
@@ -211,6 +197,8 @@ def create_app(
         *(Route(f"/dice/{kind}", dice_page(kind)) for kind in DICE_PAGES),
         Route("/supervisor", page("supervisor.html")),
         *supervisor_routes(terminal, questions, settings.sign_out_after_s),
+        Route("/commission", page("commission.html")),
+        *commissioning.routes(),
         Route("/statistics", page("statistics.html")),
         Route("/api/statistics", statistics.view),
         Route("/api/close", close_table, methods=["POST"]),
@@ -235,7 +223,7 @@ def create_app(
         routes=routes,
         # A name of somebody else's that resolves to this machine gets nothing.
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))],
-        exception_handlers=_answers(rules_now),
+        exception_handlers=error_answers(rules_now),
     )
 
 
@@ -243,7 +231,7 @@ def _language(request: Request) -> str:
     return asked_language(request.query_params.get("language"))
 
 
-def _answers(rules_now: Callable[[], str]) -> dict[Any, Callable[[Request, Exception], Any]]:
+def error_answers(rules_now: Callable[[], str]) -> dict[Any, Callable[[Request, Exception], Any]]:
     """What each kind of failure answers, in the language that was asked for."""
 
     def words(request: Request, text: str) -> str:

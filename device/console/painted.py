@@ -1,7 +1,4 @@
-"""The table's own screen tells that it paints, and whoever runs its browser asks when it last did.
-
-Nothing of it is journaled: a screen that shows nothing is seen by whoever stands before it.
-"""
+"""The table's own screen tells that it paints, and whoever runs its browser asks when it last did."""
 
 import re
 import time
@@ -13,27 +10,23 @@ from starlette.routing import BaseRoute, Route
 
 from device.console.request_body import read_body
 from device.console.requests import BadRequest
+from device.screen_watch import ScreenWatch
 
-SCREENS_MAX: Final = 8
 _SCREEN: Final = re.compile(r"[a-z0-9-]{1,16}")
 
 
-def painted_routes() -> list[BaseRoute]:
+def painted_routes(screens: ScreenWatch) -> list[BaseRoute]:
     """The routes of one terminal's screens."""
-    # When each screen painted last, by the monotonic clock.
-    painted_s: dict[str, float] = {}
 
     async def painted(request: Request) -> Response:
         if request.method == "POST":
             screen = _screen((await read_body(request)).get("screen"))
-            painted_s.pop(screen, None)
-            painted_s[screen] = time.monotonic()
-            if len(painted_s) > SCREENS_MAX:
-                painted_s.pop(next(iter(painted_s)))
+            screens.painted(screen, time.monotonic())
             return JSONResponse({})
-        at_s = painted_s.get(_screen(request.query_params.get("screen")))
-        ago_s = None if at_s is None else round(time.monotonic() - at_s, 1)
-        return JSONResponse({"ago_s": ago_s}, headers={"Cache-Control": "no-store"})
+        ago_s = screens.ago_s(_screen(request.query_params.get("screen")), time.monotonic())
+        return JSONResponse(
+            {"ago_s": None if ago_s is None else round(ago_s, 1)}, headers={"Cache-Control": "no-store"}
+        )
 
     return [Route("/api/painted", painted, methods=["GET", "POST"])]
 

@@ -22,10 +22,11 @@ def asked_language(query_language: str | None) -> str:
 
 def state_in(state: dict[str, Any], language: str) -> dict[str, Any]:
     """The state as a screen shows it, its texts in a language; what people wrote stays."""
-    rules = state["table"]["rules"]
+    rules, dice_pass = state["table"]["rules"], state["table"]["dice_pass"]
     table = state["table"] | {
         "title": said(state["table"]["title"], language, rules),
         "warnings": [said(text, language, rules) for text in state["table"]["warnings"]],
+        "dice_pass": dice_pass | {"source": said(dice_pass["source"], language, rules)},
     }
     alerts = [
         alert | {"text": alert_said(alert["id"], alert["text"], alert["detail"], language, rules)}

@@ -54,7 +54,7 @@ import { buildSets } from "./dice_sets.js";
 import { buildTextEntry } from "./dice_text_entry.js";
 import { buildHardware } from "./hardware.js";
 import { announceRoll, buildMainScreen, renderMainScreen } from "./main_screen.js";
-import { noRollReasons, reasonButton } from "./no_roll_reasons.js";
+import { noRollReasons, reasonButton, renderCommonReasons } from "./no_roll_reasons.js";
 import { buildProposals, renderProposals } from "./proposals.js";
 import { renderQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
@@ -95,6 +95,7 @@ function drawPage() {
     renderProposals();
     renderStandingBets();
     renderEntry();
+    renderCommonReasons();
     openDialog()?.render();
   }
   const open = mayEnter();

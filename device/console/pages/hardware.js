@@ -46,7 +46,7 @@ const isFaulty = ({ unavailable, stuck = false }) => unavailable !== null || stu
 const GROUPED = /^((?:second_)?puck|box|dice_key|slot)_(.+)$/;
 const plainName = (name) => TEXT.status_buttons[name] ?? TEXT.input_names[name] ?? sentence(plain(name));
 /** The name of an input or a lamp: puck_off is Puck OFF. */
-function longName(name) {
+export function longName(name) {
   const [, group, place] = GROUPED.exec(name) ?? [];
   return group === undefined ? plainName(name) : TEXT.input_names[group](plainName(place));
 }

@@ -21,8 +21,7 @@ import { drawDie, element } from "./terminal.js";
 const LAST_LINES = ["pass_line", "dont_pass"];
 // Where there is room, each bet has a field of its own; else those in the middle of the layout share two.
 const roomy = matchMedia("(min-width: 1100px) and (min-height: 600px)");
-// How high a field is at least, and what lies between them; how high the boxes are in one line. In rem.
-const FIELD_REM = 3;
+// What lies between fields; how high the boxes are in one line. In rem.
 const GAP_REM = 0.25;
 const LINE_REM = 4.2;
 const REASON_REM = 8; // the least width of a reason's button
@@ -55,13 +54,16 @@ function fitAgain() {
 function giveRoom() {
   const work = byId("work");
   if (work.dataset.view !== "layout") return;
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const root = getComputedStyle(document.documentElement);
+  const rem = parseFloat(root.fontSize);
+  // A field is as high as a finger at least.
+  const fieldRem = parseFloat(root.getPropertyValue("--touch"));
   const gap = parseFloat(getComputedStyle(work).rowGap);
   const asks = byId("asks").offsetHeight;
   const fits = (room, bands) => {
     work.dataset.room = room;
     const left = work.clientHeight - byId("puck").offsetHeight - gap - (asks ? asks + gap : 0);
-    return left >= (bands * FIELD_REM + (bands - 1) * GAP_REM) * rem;
+    return left >= (bands * fieldRem + (bands - 1) * GAP_REM) * rem;
   };
   shared = !(roomy.matches && !state.dice_out && fits("whole", bandsOf(false).length));
   if (!shared) return;

@@ -117,7 +117,7 @@ function renderGame() {
   byId("phase").dataset.phase = phase;
   byId("phase-block").dataset.phase = phase;
   byId("main").dataset.open = String(state.open);
-  byId("point").textContent = point ?? "";
+  byId("point").replaceChildren(...(point === null ? [] : [element("b", {}, point)]));
   const shooterWanted = state.open && (dicePass || !shooter);
   const shooterSays = dicePass ? TEXT.dice_pass : shooter ? TEXT.shooter(shooter) : TEXT.no_shooter;
   draw("shooter", [shooterWanted, shooterSays], () => {

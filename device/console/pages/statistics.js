@@ -2,12 +2,14 @@
 
 import { coursePlot, countPlot, pacePlot, rowPlot } from "./statistics_plots.js";
 import { TEXT } from "./statistics_text.js";
-import { element } from "./terminal.js";
+import { element, giveSignOfLife } from "./terminal.js";
 import { decimal, inLanguage, LANGUAGE, LOCALE, whole } from "./translation.js";
 
 const byId = (id) => document.getElementById(id);
 const KINDS = ["all", "day", "session", "set"];
 const HOUR_MS = 3600000;
+// The watchdog waits for five seconds; nothing is drawn here by itself.
+const LIFE_EVERY_MS = 1000;
 
 let told = null; // what the terminal told
 let kind = "all";
@@ -226,4 +228,5 @@ byId("back").textContent = TEXT.back;
 byId("refresh").textContent = TEXT.refresh;
 byId("waits").textContent = TEXT.reading;
 byId("refresh").addEventListener("click", read);
+setInterval(giveSignOfLife, LIFE_EVERY_MS);
 read();

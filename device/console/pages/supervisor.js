@@ -57,6 +57,7 @@ function drawPage() {
   byId("who").hidden = person === null;
   if (state === null) return;
   byId("title").textContent = TEXT.title(state.table.table);
+  byId("to-commission").hidden = state.open;
   follow();
   if (person === null) return;
   byId("who-name").textContent = person.name;
@@ -94,6 +95,7 @@ function build() {
     element("a", { class: "page-link", href: "/", "data-testid": "to-console" }, TEXT.to_console),
     element("a", { class: "page-link", href: "/dice/status", target: "_blank" }, TEXT.to_dice),
     element("a", { class: "page-link", href: "/statistics", target: "_blank" }, TEXT.to_statistics),
+    element("a", { class: "page-link", id: "to-commission", href: "/commission", "data-testid": "to-commission" }, TEXT.to_commission),
   );
   byId("who").append(button("sign-out", TEXT.sign_out, signOut));
   for (const node of document.querySelectorAll("[data-text]"))

@@ -17,6 +17,7 @@ export const TEXT = {
   to_console: t("Boxman's screen"),
   to_dice: t("Dice"),
   to_statistics: t("Statistics"),
+  to_commission: t("Commission"),
   sign_in: t("Sign in"),
   supervisor_pages: t("Supervisor"),
   sign_in_title: t("Who signs in?"),

@@ -135,16 +135,19 @@ export async function get(path) {
     signal: AbortSignal.timeout(POLL_TIMEOUT_MS),
   });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  // The table is commissioned: what takes the terminal's place sends everyone there.
+  if (answer.redirected) throw Object.assign(new Error(`${path}: has moved`), { elsewhere: answer.url });
   return answer.json();
 }
 
 /**
- * Follows the terminal: onState(state) for every state that comes, onReach(reachable) when that changes.
+ * Follows the terminal: onState(state) for every state that comes, onReach(reachable) when that changes, and
+ * onElsewhere(url) while another page has taken the terminal's place.
  * The stream tells of changes at once. A browser does not show its heartbeat to a page, so a cheap poll stands guard: two
  * seconds without a stream message and without an answered poll, and the terminal counts as out of reach. One answered
  * poll, and it is back, whatever the stream does.
  */
-export function followState({ onState, onReach }) {
+export function followState({ onState, onReach, onElsewhere = (url) => location.assign(url) }) {
   let heardAt = performance.now();
   let messages = 0;
   let reachable = null;
@@ -186,7 +189,10 @@ export function followState({ onState, onReach }) {
   };
   const poll = async () => {
     const before = messages;
-    const state = await get("/api/state").catch(() => null);
+    const state = await get("/api/state").catch(({ elsewhere }) => {
+      if (elsewhere) onElsewhere(elsewhere);
+      return null;
+    });
     setTimeout(poll, POLL_EVERY_MS);
     // Silence is measured by look().
     if (state === null) return;

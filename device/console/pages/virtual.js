@@ -45,6 +45,7 @@ const TEXT = {
   first_die: t("First die"),
   no_roll_yet: t("No roll yet"),
   offline: t("The terminal does not answer."),
+  commissioned: t("The table is commissioned. This hand moves it all the same."),
   failed: t("The terminal did not take it."),
   not_taken: (subject, why) => `${subject}: ${why}`,
   subjects: {
@@ -418,5 +419,9 @@ followState({
   },
   onReach: (reachable) => {
     byId("offline").hidden = reachable;
+    byId("offline").textContent = TEXT.offline;
+  },
+  onElsewhere: () => {
+    byId("offline").textContent = TEXT.commissioned;
   },
 });

@@ -4,7 +4,8 @@
 // often while loading does not help. (A program that loops for good leaves no time for this one either: then the screen
 // stops telling that it paints, and whoever runs the browser starts it anew, see `boxman screen`.)
 //
-// The words stand in the page (#failed-page), in all languages: the catalogues come by the program that has failed.
+// Its words are here, in all languages: the catalogues come by the program that has failed. The players' display, which is
+// nobody's to mend, has none (data-without-words).
 
 (() => {
   const LOOK_MS = 500;
@@ -14,8 +15,15 @@
   const PAUSE_MAX_MS = 60000;
   const LIVED_MS = 120000; // a page that has lived for so long was well
   const ANSWER_MS = 3000;
-  const PAINT_EVERY_MS = 5000;
+  const PAINT_EVERY_MS = 2000;
   const MEMORY = "watchdog";
+
+  const WORDS = {
+    en: ["This page has failed.", "Nothing is lost. It is loaded anew by itself."],
+    es: ["Esta página ha fallado.", "No se ha perdido nada. Se vuelve a cargar sola."],
+    pt: ["Esta página falhou.", "Nada se perdeu. Volta a carregar sozinha."],
+    "zh-Hant": ["此頁面發生故障。", "沒有遺失任何資料，頁面會自動重新載入。"],
+  };
 
   const began = performance.now();
   let heardAt = null; // the last sign of life; null before the first
@@ -30,18 +38,30 @@
 
   const tried = () => Number(sessionStorage.getItem(MEMORY) ?? 0);
 
-  function fail() {
-    failedAt = performance.now();
-    document.body.dataset.failed = "";
-    const words = document.getElementById("failed-page");
-    if (words) words.hidden = false;
+  // The style sheet may be what did not come.
+  function bar() {
+    const bar = document.createElement("div");
+    Object.assign(bar, { id: "failed-page", role: "alert", hidden: true });
+    bar.dataset.testid = "failed-page";
+    bar.style.cssText = "flex: none; padding: 0.45rem 0.8rem; background: #c81e1e; color: #fff; font-size: 1.15rem";
+    for (const [language, [what, more]] of Object.entries(WORDS)) {
+      const line = document.createElement("p");
+      line.lang = language;
+      const strong = document.createElement("strong");
+      strong.textContent = what;
+      line.append(strong, " ", more);
+      bar.append(line);
+    }
+    document.body.prepend(bar);
+    return bar;
   }
 
-  function mend() {
-    failedAt = null;
-    delete document.body.dataset.failed;
-    const words = document.getElementById("failed-page");
-    if (words) words.hidden = true;
+  const words = "withoutWords" in document.currentScript.dataset ? null : bar();
+
+  function show(failed) {
+    failedAt = failed ? performance.now() : null;
+    document.body.toggleAttribute("data-failed", failed);
+    if (words) words.hidden = !failed;
   }
 
   async function reload() {
@@ -67,24 +87,25 @@
     if (slept && heardAt !== null) heardAt = now;
     const isDead = heardAt === null ? now - began > START_MAX_MS : now - heardAt > SILENCE_MAX_MS;
     if (!isDead) {
-      if (failedAt !== null && heardAt !== null) mend();
+      if (failedAt !== null && heardAt !== null) show(false);
       if (heardAt !== null && now - began > LIVED_MS) sessionStorage.removeItem(MEMORY);
-    } else if (failedAt === null) fail();
+    } else if (failedAt === null) show(true);
     const pause = Math.min(PAUSE_MS * 2 ** tried(), PAUSE_MAX_MS);
     if (failedAt !== null && !asking && now - failedAt > pause) reload();
   }
 
   // A script that cannot be loaded, read or run to its end, before the first sign of life.
   const broken = () => {
-    if (heardAt === null && failedAt === null) fail();
+    if (heardAt === null && failedAt === null) show(true);
   };
   addEventListener("error", broken, true);
   setInterval(look, LOOK_MS);
 
-  // The screen of the table itself tells that it paints. Which one that is, its address said when it was started.
+  // The screen of the table itself tells that it paints. Which one that is, its address said when it was started; so it
+  // is for as long as that window is open, whichever pages it shows, and no longer.
   const screenName = new URLSearchParams(location.search).get("screen");
-  if (screenName) localStorage.setItem("screen", screenName);
-  const screen = localStorage.getItem("screen");
+  if (screenName) sessionStorage.setItem("screen", screenName);
+  const screen = sessionStorage.getItem("screen");
 
   function tellPainted() {
     const isWell = heardAt !== null && performance.now() - heardAt < SILENCE_MAX_MS;

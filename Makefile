@@ -32,8 +32,9 @@ test: setup debian-packages
 test-long: setup
 	BOXMAN_TEST_LONG=1 $(BIN)/pytest --durations=8 tests/test_engine_properties.py tests/test_engine_micropython.py tests/test_terminal_kills.py
 
-# In virtual machines: the drivers on a GPIO chip of a real kernel, full file systems, and VM_CUTS power cuts of a running
-# terminal. As root; fetches some 350 MB the first time.
+# In virtual machines: the drivers on a GPIO chip of a real kernel, full file systems, a whole system from its package to
+# its uninstallation, a card's first boot, and VM_CUTS power cuts of a running terminal. As root; fetches some 500 MB the
+# first time.
 test-vm: setup
 	PYTHON=$(BIN)/python tests/vm/rig.sh
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from device.https_protocol import signed_headers
+from device.nats_connection import check_ca
 from device.table_key import TableKey, open_table_key
 from provisioning.card import card_files, enrol_command
 from provisioning.central import enrolment_commands
@@ -193,6 +194,18 @@ def test_a_key_gets_into_no_list_that_would_be_wrong_or_has_another(
     assert read_receiver_configuration(receiver).tables == (KnownTable(SITE, NEW, OTHER_KEY.public),)
     assert main([*words[:3], SITE, "nowhere", *words[5:]]) == 1
     assert "no unit has enrolled as table nowhere of test" in capsys.readouterr().err
+
+
+def test_the_ca_of_a_site_is_as_good_on_python_313_as_before(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ssl.create_default_context(cafile=certificates.ca)
+    # As Python has it from 3.13 on: this CA does not say what its key is for.
+    made.verify_flags |= ssl.VERIFY_X509_STRICT
+    monkeypatch.setattr(ssl, "create_default_context", lambda **_: made)
+    trusting = check_ca(certificates.ca)
+    assert not trusting.verify_flags & ssl.VERIFY_X509_STRICT
+    assert (trusting.verify_mode, trusting.check_hostname) == (ssl.CERT_REQUIRED, True)
 
 
 class PowerCut(BaseException):

@@ -25,10 +25,12 @@ def test_user_data_makes_nobody_but_whom_it_is_told_and_starts_the_service_at_ev
     (command,) = said["bootcmd"]
     assert command[:2] == ["sh", "-c"]
     subprocess.run(["sh", "-n"], input=command[2], text=True, check=True, timeout=60)
+    # Raspberry Pi OS would ask for a first user, and nothing behind that would start.
+    assert "systemctl mask --now --no-block userconfig.service" in command[2]
     (technician,) = yaml.safe_load(card_files.user_data("s", "t", SSH_KEY))["users"]
     assert (technician["lock_passwd"], technician["ssh_authorized_keys"]) == (True, [SSH_KEY])
     meta = yaml.safe_load(card_files.meta_data("s", "t", "ab" * 32))
-    assert meta == {"instance-id": "s-t-abababababab", "local-hostname": "s-t"}
+    assert meta == {"instance-id": "s-t-abababababab", "local-hostname": "s-t", "dsmode": "local"}
     assert card_files.host_name("_", "-") == "boxman"
     assert len(card_files.host_name("a" * 32, "b" * 32)) == 63
 
@@ -50,7 +52,9 @@ def run_script(folder: Path, fails: str = "") -> int:
     return subprocess.run(["sh"], input=script, text=True, env=path, check=False, timeout=60).returncode
 
 
-@pytest.mark.parametrize("fails", ["", "apt-get", "boxman provision enrol", "boxman provision install", "sync"])
+@pytest.mark.parametrize(
+    "fails", ["", "apt-get install", "dpkg", "boxman provision enrol", "boxman provision install", "sync"]
+)
 def test_the_script_goes_on_after_a_start_and_vanishes_when_the_unit_is_ready(tmp_path: Path, fails: str) -> None:
     if fails:
         assert run_script(tmp_path, fails) != 0
@@ -58,8 +62,9 @@ def test_the_script_goes_on_after_a_start_and_vanishes_when_the_unit_is_ready(tm
         (tmp_path / "log").unlink()
     assert run_script(tmp_path) == 0
     first = [line for line in (tmp_path / "log").read_text().splitlines() if line != "sync "]
-    assert [line.split()[:3] for line in first[-5:]] == [
+    assert [line.split()[:3] for line in first[-6:]] == [
         ["dpkg", "--configure", "-a"],
+        ["apt-get", "update"],
         ["apt-get", "install", "--yes"],
         ["boxman", "provision", "enrol"],
         ["boxman", "provision", "install"],
@@ -76,6 +81,19 @@ def test_the_script_goes_on_after_a_start_and_vanishes_when_the_unit_is_ready(tm
         "boxman provision ready",
     ]
     assert (tmp_path / "disabled").exists() and not (tmp_path / "card").exists()
+
+
+def test_where_no_network_leads_to_packages_the_card_has_all_that_a_terminal_needs(tmp_path: Path) -> None:
+    assert run_script(tmp_path, "apt-get update") == 0
+    assert [line.rpartition(" ")[0] for line in (tmp_path / "log").read_text().splitlines() if "apt-get i" in line] == [
+        "apt-get install --yes --no-install-recommends"
+    ]
+    # An index from before, of packages that the network does not bring.
+    (tmp_path / "old").mkdir()
+    run_script(tmp_path / "old", "apt-get install --yes /")
+    log = (tmp_path / "old" / "log").read_text()
+    assert log.index("apt-get install --yes /") < log.index("apt-get install --yes --no-install-recommends /")
+    assert (tmp_path / "old" / "card" / "installed").exists()
 
 
 def test_a_unit_is_ready_when_its_self_test_is_passed() -> None:

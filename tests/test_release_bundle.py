@@ -93,7 +93,10 @@ def test_a_bundle_holds_what_its_head_says(tmp_path: Path) -> None:
         {"version": "1.0/2"},
         {"version": "v1.0"},
         {"architecture": "armhf"},
-        {"python": "3.11; x"},
+        {"pythons": "3.11"},
+        {"pythons": []},
+        {"pythons": ["3.11", 3]},
+        {"pythons": ["3.11; x"]},
         {"journal": "2"},
         {"journal": 3},
         {"journals": [1, True]},
@@ -108,7 +111,7 @@ def test_facts_that_cannot_be_ones_are_refused(change: dict[str, object]) -> Non
         facts_from(json.dumps(json.loads(facts_text(NOW)) | change))
 
 
-UNIT = Unit(NOW, journal=2, open_session=False)
+UNIT = Unit(NOW, "3.11", journal=2, open_session=False)
 
 
 def test_only_the_release_key_is_trusted() -> None:
@@ -126,7 +129,10 @@ def test_only_the_release_key_is_trusted() -> None:
         (NEXT, replace(UNIT, journal=None), None),
         (NOW, UNIT, "1.0.0 is in force already"),
         (replace(NEXT, architecture="amd64"), UNIT, "1.1.0 is for amd64, this computer is arm64"),
-        (replace(NEXT, python="3.13"), UNIT, "1.1.0 needs Python 3.13, this system has 3.11"),
+        (NEXT, replace(UNIT, python="3.13"), None),
+        (NEXT, replace(UNIT, python="3.12"), "1.1.0 is for Python 3.11 or 3.13, this system has 3.12"),
+        # It is the system that has to run it, whatever else the release in force would run on.
+        (replace(NEXT, pythons=("3.13",)), UNIT, "1.1.0 is for Python 3.13, this system has 3.11"),
         # A journal that it cannot read, as that of a table that went back to an old release.
         (replace(NEXT, journal=1, journals=(1,)), UNIT, "1.1.0 does not read this table's journal, of version 2"),
         # One that it would make unreadable for the release that it would have to come back to.

@@ -1,6 +1,7 @@
 """A power cut at any moment of an update: whatever of it reached the disk, the next start runs a proven release."""
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from provisioning.release.switching import (
     steps_to_switch,
     steps_to_unpack,
 )
+from provisioning.release.tree import site_of
 from tests.release_rig import bundle_of, facts, lay_release
 
 PROVEN, NEW = "1.0.0", "1.1.0"
@@ -164,11 +166,21 @@ def test_the_steps_do_on_a_disk_what_they_say(tmp_path: Path) -> None:
     lay_release(tmp_path, "0.9.0")
     (tmp_path / "releases/.unfinished").mkdir()
     assert others_in(tmp_path) == [".unfinished", "0.9.0"]
-    bundle = bundle_of(replace(facts(), version=NEW), {"bin/boxman": (b"#!/bin/sh\n", 0o755)})
-    carry_out(steps_to_unpack(NEW, others_in(tmp_path)), tmp_path, Bundle.read(bundle.content(TableKey(bytes(32)))))
+    files = {"bin/boxman": (b"#!/bin/sh\n", 0o755), "lib/cow": (b"", 0o644)}
+    files[f"{site_of(Path())}/zebra.py"] = (b"A = 1\n", 0o644)
+    bundle = bundle_of(replace(facts(), version=NEW), files)
+    # Whoever updates may let nobody else read what he makes; the terminal has to.
+    umask = os.umask(0o077)
+    try:
+        carry_out(steps_to_unpack(NEW, others_in(tmp_path)), tmp_path, Bundle.read(bundle.content(TableKey(bytes(32)))))
+    finally:
+        os.umask(umask)
     assert sorted(path.name for path in (tmp_path / "releases").iterdir()) == [PROVEN, NEW]
     assert current_version(tmp_path) == PROVEN
     assert (tmp_path / "releases" / NEW / "bin/boxman").stat().st_mode & 0o777 == 0o755
+    # Where nothing can be written, nothing can be compiled either.
+    (compiled,) = site_of(tmp_path / "releases" / NEW).glob("__pycache__/zebra.*.pyc")
+    assert compiled.stat().st_mode & 0o777 == 0o644
     (tmp_path / ".next").symlink_to("releases/0.8.0")
     carry_out(steps_to_switch(NEW), tmp_path)
     assert current_version(tmp_path) == NEW

@@ -6,11 +6,16 @@ start. So that is all it is asked for beside users and name: to start a service,
 and a network that is not there yet may fail, and which goes on until the unit is ready. Then the folder is gone from
 the card, and the service with it.
 
-From cloud-init's documentation: modules "Bootcmd", "Users and Groups", "Set Hostname", "SSH"; data source "NoCloud".
+From cloud-init's documentation: modules "Bootcmd", "Users and Groups", "Set Hostname", "SSH"; data source "NoCloud". Of
+Raspberry Pi OS: pi-gen's stage 04-cloud-init, which takes the boot partition as NoCloud's seed, and userconf-pi, whose
+service asks at the screen for a first user, and has everything that comes after multi-user.target wait for the answer.
 """
 
 import json
 from typing import Any, Final
+
+from provisioning.install.places import RELEASES_FOLDER
+from provisioning.release.switching import CURRENT
 
 CARD_FOLDER: Final = "boxman"
 """Beside cloud-init's files on the boot partition."""
@@ -23,8 +28,15 @@ PACKAGE_FILE: Final = "boxman.deb"
 TECHNICIAN: Final = "technician"
 
 SCRIPT: Final = "first-boot.sh"
+_ASKS_FOR_A_USER: Final = "userconfig.service"
 _HOST_NAME_MAX: Final = 63
 _HERE: Final = f"{BOOT_FOLDER}/{CARD_FOLDER}"
+# Nothing is waited for: the rest of the start waits for cloud-init.
+_BOOT_COMMAND: Final = (
+    f"systemctl mask --now --no-block {_ASKS_FOR_A_USER}; "
+    f"install -m 644 {_HERE}/{SERVICE} /run/systemd/system/ && systemctl daemon-reload && "
+    f"systemctl start --no-block {SERVICE}"
+)
 
 
 def host_name(site: str, table: str) -> str:
@@ -51,14 +63,7 @@ def user_data(site: str, table: str, ssh_key: str | None) -> str:
         "users": [] if ssh_key is None else [technician],
         "disable_root": True,
         "ssh_pwauth": False,
-        "bootcmd": [
-            [
-                "sh",
-                "-c",
-                f"test ! -e {_HERE}/{SCRIPT} || {{ cp {_HERE}/{SERVICE} /run/systemd/system/"
-                f" && systemctl daemon-reload && systemctl start --no-block {SERVICE}; }}",
-            ]
-        ],
+        "bootcmd": [["sh", "-c", f"test ! -e {_HERE}/{SCRIPT} || {{ {_BOOT_COMMAND}; }}"]],
     }
     return f"#cloud-config\n{json.dumps(said, indent=2)}\n"
 
@@ -66,7 +71,9 @@ def user_data(site: str, table: str, ssh_key: str | None) -> str:
 def meta_data(site: str, table: str, code_hash: str) -> str:
     """cloud-init's meta-data. The name of the instance is each card's own, so that a new card is a new instance."""
     name = host_name(site, table)
-    return f"{json.dumps({'instance-id': f'{name}-{code_hash[:12]}', 'local-hostname': name}, indent=2)}\n"
+    # All of it is on the card, so a network that is not there yet is not waited for.
+    said = {"instance-id": f"{name}-{code_hash[:12]}", "local-hostname": name, "dsmode": "local"}
+    return f"{json.dumps(said, indent=2)}\n"
 
 
 def enrolment_file(address: str, site: str, table: str, code: str) -> str:
@@ -110,10 +117,15 @@ card={_HERE}
 if [ ! -e "$card/installed" ]; then
     {ssh_step}
     dpkg --configure -a
-    DEBIAN_FRONTEND=noninteractive apt-get install --yes "$card/{PACKAGE_FILE}"
+    if [ ! -e {RELEASES_FOLDER}/{CURRENT} ]; then
+        export DEBIAN_FRONTEND=noninteractive
+        # What shows the console comes from the network, if that leads to Debian's packages; the rest does without.
+        apt-get update && apt-get install --yes "$card/{PACKAGE_FILE}" \\
+            || apt-get install --yes --no-install-recommends "$card/{PACKAGE_FILE}"
+    fi
     boxman provision enrol --from "$card/{ENROLMENT_FILE}" --config /etc/boxman/table.toml --data /var/lib/boxman
     boxman provision install
-    # What is set in the boot files is in force after a start.
+    # The boot files are in force after a start.
     sync
     touch "$card/installed"
     sync

@@ -6,10 +6,10 @@ that are named. From systemd.exec(5), systemd.service(5) and systemd.resource-co
 
 from pathlib import PurePosixPath
 
+from device.screen_watch import SCREEN
 from drivers.wiring import Wiring
 from provisioning.configuration import Configuration
 from provisioning.install.places import CONFIGURATION, DATA, KIOSK_USER, MARK, USER, WAITING_PAGE
-from provisioning.screen_command import SCREEN
 
 # A table that stands still for longer is no table; a busy Pi is never silent for so long.
 WATCHDOG_S = 30

@@ -2,8 +2,11 @@
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +15,7 @@ from provisioning.install.places import RELEASES_FOLDER, UNITS
 from provisioning.install.plan import TERMINAL_SERVICE
 from provisioning.release.facts import Facts
 from provisioning.release.switching import CURRENT, RELEASES, release_path
+from provisioning.release.tree import compile_words
 
 _DESCRIPTION: Final = """\
 Description: terminal at the boxman's position of a craps table
@@ -19,6 +23,11 @@ Description: terminal at the boxman's position of a craps table
  roll, keeps a journal that survives a power cut, and delivers it to central
  systems. Holds all that it needs but Python itself.
 """
+# For the screen; and for a Raspberry Pi's pins, where the release has no compiled module of its own (OF_THE_SYSTEM).
+_RECOMMENDED: Final = {
+    "amd64": "cage, chromium",
+    "arm64": "cage, chromium, python3 (<< 3.13) | python3-lgpio",
+}
 
 
 def build_package(tree: Path, facts: Facts, licence: Path, work: Path, output: Path, made_s: int) -> Path:
@@ -54,15 +63,14 @@ def _write_control(root: Path, facts: Facts) -> None:
     paths = sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
     size_kib = sum(-(-path.stat().st_size // 1024) for path in paths)
     sums = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in paths]  # noqa: S324
-    major, minor = facts.python.split(".")
     control = f"""\
 Package: boxman
 Version: {facts.version}
 Architecture: {facts.architecture}
 Maintainer: boxman <root@localhost>
 Installed-Size: {size_kib}
-Depends: python3 (>= {facts.python}), python3 (<< {major}.{int(minor) + 1}), systemd, udev, e2fsprogs
-Recommends: cage, chromium
+Depends: {_needed(facts.pythons)}, systemd, udev, e2fsprogs
+Recommends: {_RECOMMENDED[facts.architecture]}
 Section: misc
 Priority: optional
 {_DESCRIPTION}"""
@@ -74,14 +82,34 @@ Priority: optional
         (folder / name).chmod(0o644 if name in ("control", "md5sums") else 0o755)
 
 
+def _needed(pythons: Sequence[str]) -> str:
+    """The Pythons as Debian's dependencies, which know no set of versions: from the first to the last, and no gap."""
+    gaps = [
+        f"python3 (<< {_next(one)}) | python3 (>= {another})"
+        for one, another in pairwise(pythons)
+        if _next(one) != another
+    ]
+    return ", ".join((f"python3 (>= {pythons[0]})", *gaps, f"python3 (<< {_next(pythons[-1])})"))
+
+
+def _next(python: str) -> str:
+    major, minor = python.split(".")
+    return f"{major}.{int(minor) + 1}"
+
+
 def _scripts(version: str) -> dict[str, str]:
     """deb-postinst(5) and its kind. What `boxman update` has brought goes with the package, too."""
+    release = Path(RELEASES_FOLDER) / release_path(version)
+    compile_command = shlex.join((f"{release}/bin/python3", *compile_words(release)))
     return {
         "postinst": f"""\
 #!/bin/sh
 set -e
 if [ "$1" = configure ]; then
   cd {RELEASES_FOLDER}
+  umask 022
+  # What this does not get done, each start does for itself, and takes longer.
+  {compile_command} || true
   sync
   rm -f .next
   ln -s {release_path(version)} .next
@@ -95,6 +123,10 @@ set -e
 if [ "$1" = remove ] && [ -e {UNITS}/{TERMINAL_SERVICE} ]; then
   echo "boxman: this is a table's computer; take that back first: boxman provision uninstall" >&2
   exit 1
+fi
+# What the unit has compiled, and dpkg does not know.
+if [ -d {release} ]; then
+  find {release} -name __pycache__ -prune -exec rm -r {{}} +
 fi
 """,
         "postrm": f"""\

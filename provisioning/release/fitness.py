@@ -9,10 +9,11 @@ from provisioning.release.facts import Facts
 class Unit:
     """A unit as an update finds it: the release in force, and the version of the journal's database (None: no journal).
 
-    `open_session`: the table is open, so that a session is going on.
+    `python` is the system's, such as 3.11. `open_session`: the table is open, so that a session is going on.
     """
 
     facts: Facts
+    python: str
     journal: int | None
     open_session: bool
 
@@ -35,8 +36,8 @@ def why_unfit(new: Facts, unit: Unit) -> str | None:
         return f"{new.version} is in force already"
     if new.architecture != now.architecture:
         return f"{new.version} is for {new.architecture}, this computer is {now.architecture}"
-    if new.python != now.python:
-        return f"{new.version} needs Python {new.python}, this system has {now.python}"
+    if unit.python not in new.pythons:
+        return f"{new.version} is for Python {' or '.join(new.pythons)}, this system has {unit.python}"
     if unit.journal is not None and unit.journal not in new.journals:
         return f"{new.version} does not read this table's journal, of version {unit.journal}"
     if new.journal not in now.journals or new.event != now.event:

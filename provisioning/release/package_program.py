@@ -1,6 +1,7 @@
 """`python -m provisioning.release.package_program`, for `make package`: Debian packages of this repository's boxman.
 
-One for each architecture, in the folder dist, with everything in it but Python: wheels as the lock file has them.
+One for each architecture, in the folder dist, with everything in it but Python: wheels as the lock file has them, for
+each of PYTHONS.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from provisioning.command_failed import CommandFailed
 from provisioning.release.debian_package import build_package
 from provisioning.release.facts import ARCHITECTURES, facts_of_this_program
 from provisioning.release.requirements import SOURCE_ONLY, locked_requirements
-from provisioning.release.tree import PYTHON, build_wheels, finish_tree, install_packages, site_of
+from provisioning.release.tree import finish_tree, site_of
+from provisioning.release.wheels import build_wheels, install_packages
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 # When nobody says so (SOURCE_DATE_EPOCH, in seconds since 1970): the first day of 2026.
@@ -30,13 +32,12 @@ def make_package(architecture: str, key: str, output: Path) -> Path:
     with tempfile.TemporaryDirectory(prefix="boxman-package-") as name:
         work = Path(name)
         locked = locked_requirements((_REPOSITORY / "requirements.lock").read_text(encoding="utf-8"), architecture)
-        wheels, sources = work / "wheels.txt", work / "sources.txt"
-        wheels.write_text("".join(text for name, text in locked.items() if name not in SOURCE_ONLY), encoding="utf-8")
+        sources = work / "sources.txt"
         sources.write_text("".join(locked[name] for name in sorted(SOURCE_ONLY)), encoding="utf-8")
         build_wheels(["--require-hashes", "-r", str(sources)], work)
         tree = work / "tree"
-        install_packages(site_of(tree), wheels, build_wheels([str(_REPOSITORY)], work), architecture)
-        facts = facts_of_this_program(version("boxman"), architecture, PYTHON, key)
+        install_packages(site_of(tree), locked, build_wheels([str(_REPOSITORY)], work), architecture, work)
+        facts = facts_of_this_program(version("boxman"), architecture, key)
         finish_tree(tree, facts)
         return build_package(tree, facts, _REPOSITORY / "LICENSE", work, output, made_s)
 

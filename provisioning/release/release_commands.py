@@ -82,7 +82,7 @@ def _write(path: Path, content: bytes) -> None:
 def _tell(bundle: Bundle) -> None:
     facts = bundle.facts
     print(f"version       {facts.version}")
-    print(f"runs on       {facts.architecture}, Python {facts.python}")
+    print(f"runs on       {facts.architecture}, Python {' or '.join(facts.pythons)}")
     print(f"journal       writes version {facts.journal}, reads {', '.join(map(str, facts.journals))}")
     print(f"size          {len(bundle.archive)} bytes, packed")
     print(f"signed by     {bundle.signer or 'nobody'}")

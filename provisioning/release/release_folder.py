@@ -21,6 +21,7 @@ from provisioning.release.switching import (
     Unpack,
     release_path,
 )
+from provisioning.release.tree import compile_tree
 
 
 def current_version(folder: Path) -> str:
@@ -65,6 +66,7 @@ def carry_out(steps: Iterable[Step], folder: Path, bundle: Bundle | None = None)
             case Unpack():
                 assert bundle is not None
                 unpack(bundle, here)
+                compile_tree(here)
             case Flush():
                 _flush(here)
             case FlushFolder():

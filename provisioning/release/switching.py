@@ -23,7 +23,7 @@ class Remove:
 
 @dataclass(frozen=True)
 class Unpack:
-    """Unpack the bundle into the new folder `path`."""
+    """Unpack the bundle into the new folder `path`, and compile it for this computer's Python."""
 
     path: str
 

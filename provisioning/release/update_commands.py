@@ -11,15 +11,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from device.data_folder import JOURNAL_FILE_NAME
 from provisioning.command_failed import CommandFailed
-from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.configuration import Configuration, ConfigurationError, read_configuration
 from provisioning.install.places import CONFIGURATION, DATA, RELEASES_FOLDER, UNITS
 from provisioning.install.plan import TERMINAL_SERVICE
-from provisioning.progress import ProgressBar
-from provisioning.release.bundle import BUNDLE_BYTES_MAX, BadBundle, Bundle
+from provisioning.release.bundle import BadBundle, Bundle
+from provisioning.release.bundle_source import read_bundle
 from provisioning.release.facts import Facts
 from provisioning.release.fitness import Unit, why_unfit, why_unsigned
 from provisioning.release.release_folder import carry_out, current_version, facts_in, others_in
@@ -29,7 +27,6 @@ from provisioning.release.trial_program import OUTCOME
 from provisioning.release.writable_releases import writable_releases
 
 _LOCK: Final = Path("/run/boxman-update.lock")
-_SILENT_S: Final = 30.0
 
 
 def add_update_command(update: argparse.ArgumentParser) -> None:
@@ -47,8 +44,9 @@ def update_unit(source: str) -> int:
     if not (Path(UNITS) / TERMINAL_SERVICE).exists():
         raise CommandFailed("there is no terminal to update here: boxman provision install sets one up")
     with _alone():
-        bundle = _read(source)
-        if why := why_unsigned(now, bundle.signer) or why_unfit(bundle.facts, _unit(now)):
+        configuration = _configuration()
+        bundle = read_bundle(source, configuration.ca)
+        if why := why_unsigned(now, bundle.signer) or why_unfit(bundle.facts, _unit(now, configuration)):
             raise CommandFailed(f"{source}: {why}")
         print(f"laying {bundle.facts.version} beside {now.version}", flush=True)
         _lay(source, bundle)
@@ -70,51 +68,21 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _read(source: str) -> Bundle:
+def _configuration() -> Configuration:
     try:
-        content = _fetched(source) if source.startswith(("http://", "https://")) else _in_file(Path(source))
-        return Bundle.read(content)
-    except BadBundle as error:
-        raise CommandFailed(f"{source}: {error}") from error
-
-
-def _in_file(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(BUNDLE_BYTES_MAX + 1)
-    except OSError as error:
-        raise CommandFailed(f"{path}: cannot be read ({error.strerror})") from error
-    if len(content) > BUNDLE_BYTES_MAX:
-        raise BadBundle(f"is longer than the {BUNDLE_BYTES_MAX} bytes of the longest bundle")
-    return content
-
-
-def _fetched(address: str) -> bytes:
-    progress = ProgressBar("fetching")
-    content = bytearray()
-    try:
-        with httpx.stream("GET", address, timeout=_SILENT_S, follow_redirects=True) as response:
-            response.raise_for_status()
-            length = response.headers.get("content-length", "")
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > BUNDLE_BYTES_MAX:
-                    raise BadBundle(f"is longer than the {BUNDLE_BYTES_MAX} bytes of the longest bundle")
-                progress(len(content), int(length) if length.isdecimal() else 0)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise CommandFailed(f"{address}: cannot be fetched ({error})") from error
-    finally:
-        progress.close()
-    return bytes(content)
-
-
-def _unit(now: Facts) -> Unit:
-    try:
-        configuration = read_configuration(Path(CONFIGURATION))
+        return read_configuration(Path(CONFIGURATION))
     except ConfigurationError as error:
         raise CommandFailed(str(error)) from error
+
+
+def _unit(now: Facts, configuration: Configuration) -> Unit:
     is_open, _ = open_until(configuration)
-    return Unit(now, _journal_version(Path(DATA) / JOURNAL_FILE_NAME), is_open)
+    return Unit(
+        now,
+        f"{sys.version_info.major}.{sys.version_info.minor}",
+        _journal_version(Path(DATA) / JOURNAL_FILE_NAME),
+        is_open,
+    )
 
 
 def _journal_version(path: Path) -> int | None:

@@ -1,8 +1,8 @@
 """boxman installed on a whole Debian, for real: `python -m tests.vm.installation WORK`, WORK as rig.sh has made it.
 
-One machine, from its first start to the end: package, installation, watchdog, kills, a system that is read only,
-updates that hold and others that go back, and all of it taken back. A shell on its second serial port does what a
-technician would; the console is asked from outside.
+One machine, from its first start to the end: package, installation, watchdog, kills, a unit that is replaced, a system
+that is read only, updates that hold and others that go back, and all of it taken back. A shell on its second serial
+port does what a technician would; the console is asked from outside.
 """
 
 import hashlib
@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
-
+from tests.central_rig import Central
 from tests.vm.booted import SERVICE, Failed, Guest, machine
-from tests.vm.updates import PACKAGE, check_updates
+from tests.vm.replacement import centre, check_history, check_replacement, uplink
+from tests.vm.updates import PACKAGE, SILENCE_S, check_updates
 
 SECRET = "the-password-of-the-uplink"
 TABLE = f"""\
@@ -30,7 +30,7 @@ node = "/dev/none"
 servers = ["nats://table:{SECRET}@127.0.0.1:4222"]
 """
 # An emulated machine on a busy host takes minutes where a table's computer takes seconds.
-PATIENCE = "[Service]\nTimeoutStartSec=1h\nWatchdogSec=5min\n"
+PATIENCE = f"[Service]\nTimeoutStartSec=1h\nWatchdogSec={SILENCE_S}\n"
 PARTITION = '[system]\ndata_partition = "LABEL=boxman-data"\n'
 DROP_IN = f"/etc/systemd/system/{SERVICE}.d"
 # systemd-analyze calls up to this OK.
@@ -43,10 +43,26 @@ LISTING = (
 )
 
 
-def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
-    """Do one thing after the other; yields what was shown, and what was seen of it. Raises Failed."""
+def check_all(guest: Guest, central: Central, releases: Path) -> Iterator[tuple[str, str]]:
+    """Do one thing after the other; yields what was shown, and what was seen of it.
+
+    `releases` is this host's folder of what is on the machine's disk of packages and releases. Raises Failed.
+    """
     guest.run(f"mkdir -p {DROP_IN} && cat > {DROP_IN}/patience.conf <<'END'\n{PATIENCE}END")
     before = guest.run(LISTING)
+    table = TABLE.partition("[uplink]")[0] + uplink(central)
+    yield from check_package(guest, before)
+    yield from check_service(guest)
+    yield from check_kills(guest)
+    yield from check_replacement(guest, central, table)
+    yield from check_read_only(guest, table)
+    yield from check_updates(guest, central, releases)
+    yield "through all of it the centre has what the table told", check_history(guest, central)
+    yield from check_end(guest, before)
+
+
+def check_package(guest: Guest, before: str) -> Iterator[tuple[str, str]]:
+    """The package, and what an installation would do; `before` is the system's listing."""
     began = time.monotonic()
     guest.run(f"dpkg -i {PACKAGE}")
     if guest.run("boxman --version") != "boxman 0.1.0":
@@ -61,6 +77,9 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
 
     yield "an image below a folder is installed and taken back, too", check_image(guest)
 
+
+def check_service(guest: Guest) -> Iterator[tuple[str, str]]:
+    """The terminal as a service: ready, without rights, without a trace of its secrets."""
     said = guest.run("boxman provision install --config /run/table.toml")
     if "take that back first" not in guest.run("dpkg -r boxman", status=1):
         raise Failed("the package goes away beneath a table's computer")
@@ -104,9 +123,11 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
         raise Failed("a second installation that changes nothing starts the terminal anew")
     yield "twice is the same as once", "nothing to change, the terminal plays on"
 
-    rolled = httpx.post(f"{guest.console}/api/command", json={"id": "a" * 8, "step": {"roll": [3, 1]}}, timeout=120)
-    if rolled.status_code != 200:
-        raise Failed(f"a roll is refused: {rolled.status_code} {rolled.text[:200]}")
+
+def check_kills(guest: Guest) -> Iterator[tuple[str, str]]:
+    """Whatever ends the terminal, it returns."""
+    pid = guest.shows("MainPID")["MainPID"]
+    guest.command("a" * 8, {"roll": [3, 1]})
     seq = guest.state()["seq"]
     for how, what in (("STOP", "hangs is killed by the watchdog"), ("KILL", "is killed"), ("SEGV", "crashes")):
         began = time.monotonic()
@@ -119,7 +140,11 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
         pid, seq = told["MainPID"], guest.state()["seq"]
         yield f"a terminal that {what} and returns where it was", f"ready again after {time.monotonic() - began:.0f} s"
 
-    guest.run(f"cat > /run/table.toml <<'END'\n{TABLE}{PARTITION}END")
+
+def check_read_only(guest: Guest, table: str) -> Iterator[tuple[str, str]]:
+    """With a partition for the data, a system that is read only, and starts after whatever end; `table` without it."""
+    seq = guest.state()["seq"]
+    guest.run(f"cat > /run/table.toml <<'END'\n{table}{PARTITION}END")
     refused = guest.run("boxman provision install --config /run/table.toml", status=1)
     if "holds a table's data" not in refused:
         raise Failed(f"data would be hidden: {refused}")
@@ -150,17 +175,19 @@ def check_all(guest: Guest) -> Iterator[tuple[str, str]]:
 
     guest.start_anew("echo b > /proc/sysrq-trigger")
     guest.wait_until_ready()
-    if guest.run("test -e /etc/x", status=None) or guest.state()["seq"] < state["seq"]:
+    guest.run("! test -e /etc/x && ! test -e /var/x")
+    if guest.state()["seq"] < state["seq"]:
         raise Failed("after a start without an end the terminal is not where it was")
     if guest.run("systemctl is-active boxman-data-check.service") != "active":
         raise Failed("the data's file system was not looked at")
     yield "after an end without notice it starts with all that was told", f"event {guest.state()['seq']}"
 
-    yield from check_updates(guest)
 
+def check_end(guest: Guest, before: str) -> Iterator[tuple[str, str]]:
+    """All of it taken back; `before` is the listing of the system before it."""
     if guest.run("boxman provision install").splitlines()[-1] != "nothing to change":
         raise Failed("an installation of what is in place changes something")
-    said = guest.run("boxman provision uninstall")
+    guest.run("boxman provision uninstall")
     guest.start_anew("systemctl reboot")
     after = guest.run(LISTING)
     if after != before:
@@ -222,10 +249,10 @@ def main() -> int:
     (work / "log").mkdir(exist_ok=True)
     passed = 0
     began = time.monotonic()
-    with machine(work) as guest:
+    with centre(work / "centre") as central, machine(work) as guest:
         print(f"     the machine is up after {time.monotonic() - began:.0f} s", flush=True)
         try:
-            for what, seen in check_all(guest):
+            for what, seen in check_all(guest, central, work / "releases"):
                 passed += 1
                 print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
         except Failed as failure:

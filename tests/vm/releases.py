@@ -26,18 +26,15 @@ SILENT = "import time\n\ntime.sleep(3600)\n"
 
 def derived(bundle: Bundle, facts: Facts, run: str | None = None) -> Bundle:
     """Another release with what is in `bundle`; with `run`, the module that runs a terminal is that text."""
-    site = site_of(Path()).as_posix()
     replaced = {FACTS_FILE: facts_text(facts).encode()}
     if run is not None:
-        replaced[f"{site}/provisioning/run.py"] = run.encode()
+        replaced[(site_of(Path()) / "provisioning" / "run.py").as_posix()] = run.encode()
     packed = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(bundle.archive)) as found,
         tarfile.open(fileobj=packed, mode="w:xz", preset=0) as archive,
     ):
         for member in found:
-            if run is not None and member.name.startswith(f"{site}/provisioning/__pycache__/run."):
-                continue
             content = found.extractfile(member) if member.isreg() else None
             text = replaced.get(member.name)
             if content is not None and member.name.endswith(f"/boxman-{bundle.facts.version}.dist-info/METADATA"):

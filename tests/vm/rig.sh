@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Virtual machines that stand in for a table's computer: boxman's drivers on a GPIO chip of the kernel's, a terminal on
-# file systems that are full, a terminal installed on a whole Debian, and a terminal on disks whose power is cut.
+# file systems that are full, a terminal installed on a whole Debian, a card that makes a unit of another one, and a
+# terminal on disks whose power is cut.
 #
 #   rig.sh            everything from nothing: prepares what is missing, boots the machines, prints PASS or FAIL a check
 #   rig.sh STAGE ...  single stages: packages kernel module system booted initramfs program releases drivers full_disk
-#                     installation cuts
+#                     installation figures first_boot cuts
 #   VM_CUTS=10 rig.sh cuts    as many cuts of the power, instead of 100
 #
 # The machines are QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. The GPIO chip is the kernel's gpio-sim,
@@ -21,7 +22,7 @@ mkdir -p "$work/log"
 work=$(cd "$work" && pwd)
 
 # What the host needs beyond a bare Debian 12. libelf1 is for the kernel's own build tools.
-host_packages=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs xz-utils make gcc-12 libelf1)
+host_packages=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs xz-utils make gcc-12 libelf1 mtools)
 # The distribution's kernel.
 kernel_series=6.1
 # How often the power of a terminal is cut.
@@ -35,6 +36,8 @@ terminal_needs=(anyio babel certifi cffi click h11 httpcore httpx idna nats-py p
 guest_python=3.11
 # What the whole system has that boxman is installed on, beyond Debian's least.
 booted_has=systemd,systemd-sysv,systemd-timesyncd,udev,dbus,python3,kmod,e2fsprogs,procps
+# python3-cffi-backend stands for a virtual package, which debootstrap does not know.
+first_boot_has=$booted_has,cloud-init,openssh-server,sudo,python3-cffi-backend
 
 say() { printf -- '-- %s\n' "$*"; }
 fail() { printf 'FAIL  %s\n' "$*" >&2; exit 1; }
@@ -190,17 +193,38 @@ install_libraries() {
 # A whole Debian with systemd, to install boxman on: the packages lie on a disk of their own, a shell waits on a serial
 # port.
 stage_booted() {
-  local root=$work/booted-root version module
+  local root=$work/booted-root
   outdated "$work/booted.img" "$here/rig.sh" "$here/guest/shell.service" || return 0
+  fetch_system "$root" bookworm "$booted_has"
+  prepare_to_boot "$root" cdc_acm
+  make_system_disk "$root" "$work/booted.img" 700M
+}
+
+# A whole Debian of the suite $2 with the packages $3 in the folder $1, unless it is there.
+fetch_system() {
+  [ ! -e "$1-is-whole" ] || return 0
+  say "fetching a whole Debian, $2"
+  rm -rf "$1"
+  debootstrap --variant=minbase --include="$3" "$2" "$1" > "$work/log/debootstrap.txt" ||
+    { tail -5 "$work/log/debootstrap.txt" >&2; fail "debootstrap failed"; }
+  rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/usr/share/{doc,man,locale,info}/*
+  touch "$1-is-whole"
+}
+
+# A disk image $2 of the size $3, to be written to, with the system in the folder $1.
+make_system_disk() {
+  say "writing its disk"
+  rm -f "$2"
+  mke2fs -q -t ext4 -b 4096 -m 0 -d "$1" "$2.new" "$3" > /dev/null
+  mv "$2.new" "$2"
+}
+
+# What the system in the folder $1 needs to run in the machine: a shell for the host, patience, and modules of the
+# kernel, those that follow among them.
+prepare_to_boot() {
+  local root=$1 version module
+  shift
   version=$(kernel_version)
-  if [ ! -e "$work/booted-root-is-whole" ]; then
-    say "fetching a whole Debian"
-    rm -rf "$root"
-    debootstrap --variant=minbase --include=$booted_has bookworm "$root" > "$work/log/debootstrap.txt" ||
-      { tail -5 "$work/log/debootstrap.txt" >&2; fail "debootstrap failed"; }
-    rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale,info}/*
-    touch "$work/booted-root-is-whole"
-  fi
   mkdir -p "$root/boxman"
   echo '/dev/vda / ext4 defaults 0 0' > "$root/etc/fstab"
   # An emulated machine on a busy host takes minutes where a table's computer takes seconds.
@@ -210,17 +234,40 @@ stage_booted() {
   install -m 644 "$here/guest/shell.service" "$root/etc/systemd/system/"
   ln -sf ../shell.service "$root/etc/systemd/system/multi-user.target.wants/"
   rm -rf "$root/lib/modules"
-  for module in overlay autofs4 binfmt_misc ext4 cdc_acm; do
+  for module in overlay autofs4 binfmt_misc ext4 "$@"; do
     /sbin/modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
   done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r module; do
     install -D -m 644 "$module" "$root/lib/modules/$version/${module#*/lib/modules/"$version"/}"
   done
   cp "$work/kernel/lib/modules/$version"/modules.{order,builtin,builtin.modinfo} "$root/lib/modules/$version/"
   /sbin/depmod -b "$root" "$version"
-  say "writing its disk"
-  rm -f "$work/booted.img"
-  mke2fs -q -t ext4 -b 4096 -m 0 -d "$root" "$work/booted.new" 700M > /dev/null
-  mv "$work/booted.new" "$work/booted.img"
+}
+
+# A Debian 13 with cloud-init, as Raspberry Pi OS is made of it and as far as that concerns a card: the boot partition is
+# where cloud-init looks, a service asks at the screen for a first user, and the network is not cloud-init's affair.
+stage_first_boot() {
+  local root=$work/first-boot-root
+  if outdated "$work/first-boot.img" "$here/rig.sh" "$here/guest/shell.service"; then
+    fetch_system "$root" trixie "$first_boot_has"
+    prepare_to_boot "$root" vfat nls_cp437 nls_ascii nls_utf8
+    mkdir -p "$root"/boot/firmware "$root"/etc/systemd/{network,system/{cloud-init-main,cloud-init-local,boxman}.service.d}
+    echo '/dev/vdc /boot/firmware vfat defaults 0 0' >> "$root/etc/fstab"
+    printf '[Unit]\nRequiresMountsFor=/boot/firmware\n' |
+      tee "$root"/etc/systemd/system/cloud-init-{main,local}.service.d/seed.conf > /dev/null
+    printf '%s\n' 'datasource_list: [NoCloud, None]' 'datasource: {NoCloud: {seedfrom: "file:///boot/firmware"}}' \
+      'network: {config: disabled}' 'ssh_deletekeys: false' 'ssh_genkeytypes: []' \
+      > "$root/etc/cloud/cloud.cfg.d/99_boot_partition.cfg"
+    # Without a gateway it sees what the host has on loopback, and nothing else.
+    printf '[Match]\nName=eth0\n[Network]\nAddress=10.0.2.15/24\n' > "$root/etc/systemd/network/cable.network"
+    printf '[Unit]\nAfter=systemd-user-sessions.service\n[Service]\nType=oneshot\nExecStart=/bin/sleep infinity\n' \
+      > "$root/usr/lib/systemd/system/userconfig.service"
+    printf '[Install]\nWantedBy=multi-user.target\n' >> "$root/usr/lib/systemd/system/userconfig.service"
+    printf '[Service]\nTimeoutStartSec=1h\nWatchdogSec=5min\n' > "$root/etc/systemd/system/boxman.service.d/patience.conf"
+    systemctl --quiet --root="$root" enable systemd-networkd.service userconfig.service
+    make_system_disk "$root" "$work/first-boot.img" 1200M
+  fi
+  say "a card that makes a unit of a Debian 13 with cloud-init"
+  (cd "$repository" && "$python" -m tests.vm.first_boot "$work")
 }
 
 # The lock file's entries for the packages named, with their hashes.
@@ -328,12 +375,17 @@ stage_installation() {
   (cd "$repository" && "$python" -m tests.vm.installation "$work")
 }
 
+stage_figures() {
+  say "what an installed terminal takes"
+  (cd "$repository" && "$python" -m tests.vm.figures "$work")
+}
+
 stage_cuts() {
   say "a terminal on disks whose power is cut, $cuts times"
   (cd "$repository" && "$python" -m tests.vm.power_cuts "$work" "$cuts")
 }
 
-stages=(packages kernel module system booted initramfs program releases drivers full_disk installation cuts)
+stages=(packages kernel module system booted initramfs program releases drivers full_disk installation figures first_boot cuts)
 [ $# -eq 0 ] || stages=("$@")
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"

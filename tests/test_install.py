@@ -268,6 +268,14 @@ def test_the_files_that_a_configuration_names_come_along(tmp_path: Path) -> None
         "/etc/boxman/table.toml": path.read_text(),
         "/etc/boxman/house.json": rules.read_text(),
     }
+    place = tmp_path / "image/etc/boxman"
+    place.mkdir(parents=True)
+    for name in ("table.toml", "house.json"):
+        (place / name).write_text((tmp_path / name).read_text())
+    assert take_along(None, system)[1] == {}
+    # Where it is in memory it has to be written through.
+    assert take_along(None, system, in_memory=True)[1] == take_along(path, system)[1]
+    (place / "table.toml").unlink()
     (tmp_path / "below").mkdir()
     (tmp_path / "below/house.json").write_text(rules.read_text())
     path.write_text('[table]\nrules = "below/house.json"\n')

@@ -10,10 +10,11 @@ from provisioning.install.places import CONFIGURATION, CONFIGURATION_FOLDER
 from provisioning.install.system import System
 
 
-def take_along(path: Path | None, system: System) -> tuple[Configuration, dict[str, str]]:
+def take_along(path: Path | None, system: System, *, in_memory: bool = False) -> tuple[Configuration, dict[str, str]]:
     """The configuration in the file `path`, and all texts by the path that they get in the system.
 
-    None: the configuration that the system has, and nothing to take along. Raises CommandFailed.
+    None: the configuration that the system has, and nothing to take along; unless the system keeps it `in_memory`,
+    where it may have been changed. Raises CommandFailed.
     """
     in_place = path is None
     if path is None:
@@ -24,7 +25,7 @@ def take_along(path: Path | None, system: System) -> tuple[Configuration, dict[s
         configuration = read_configuration(path)
     except ConfigurationError as error:
         raise CommandFailed(str(error)) from error
-    return configuration, {} if in_place else _texts(path, system)
+    return configuration, {} if in_place and not in_memory else _texts(path, system)
 
 
 def _texts(path: Path, system: System) -> dict[str, str]:

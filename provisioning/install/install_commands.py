@@ -17,7 +17,7 @@ from provisioning.install.given_files import take_along
 from provisioning.install.places import CONFIGURATION_FOLDER, DATA, KIOSK_USER, RELEASES_FOLDER, UNITS, USER
 from provisioning.install.plan import SERVICES, Found, taken_back, wanted
 from provisioning.install.system import System, check_foreign
-from provisioning.install.writable_root import is_read_only, run_command, writable_root
+from provisioning.install.writable_root import is_read_only, lasting_root, run_command, writable_root
 from provisioning.release.switching import CURRENT, RELEASES
 from provisioning.standard_streams import visible
 
@@ -52,10 +52,14 @@ def _add_root(action: argparse.ArgumentParser) -> None:
 def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
     """Bring the system to what the configuration needs. Raises CommandFailed."""
     system = _system(root, dry_run)
-    configuration, given = take_along(configuration_path, system)
+    configuration, given = take_along(configuration_path, system, in_memory=is_read_only(root))
     found = system.find(_program(system))
     entries = wanted(configuration, given, found)
-    todo = changes({path: system.read(path, entry) for path, entry in entries.items()}, entries)
+    with _lasting(root) as lasting:
+        before = {
+            path: (lasting if path.startswith("/etc/") else system).read(path, entry) for path, entry in entries.items()
+        }
+    todo = changes(before, entries)
     check_foreign(todo, found.recorded)
     if configuration.data_partition is not None and system.has_data_on_root():
         raise CommandFailed(
@@ -137,6 +141,16 @@ def _program(system: System) -> PurePosixPath:
 
 def _is_running(root: Path) -> bool:
     return root == _ROOT and _SYSTEMD_RUNS.is_dir()
+
+
+@contextmanager
+def _lasting(root: Path) -> Iterator[System]:
+    """What of the system is there after its next start, too: not what was written below /etc into memory."""
+    if is_read_only(root):
+        with lasting_root() as folder:
+            yield System(folder)
+    else:
+        yield System(root)
 
 
 @contextmanager

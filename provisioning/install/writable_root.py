@@ -33,6 +33,16 @@ def writable_root(boot_folder: str | None) -> Iterator[Path]:
         yield folder
 
 
+@contextmanager
+def lasting_root() -> Iterator[Path]:
+    """A folder below which the system's own files are read as the next start finds them. Raises CommandFailed."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="boxman-root-", dir=_RUNTIME)))
+        run_command("mount", "--bind", "/", str(folder))
+        stack.callback(run_command, "umount", str(folder))
+        yield folder
+
+
 def _bind(stack: ExitStack, what: str, where: Path) -> None:
     run_command("mount", "--bind", what, str(where))
     stack.callback(run_command, "umount", str(where))

@@ -24,9 +24,10 @@ Description: terminal at the boxman's position of a craps table
  systems. Holds all that it needs but Python itself.
 """
 # For the screen; and for a Raspberry Pi's pins, where the release has no compiled module of its own (OF_THE_SYSTEM).
+# cage starts Xwayland and ends without it, but Debian 12's does not depend on it.
 _RECOMMENDED: Final = {
-    "amd64": "cage, chromium",
-    "arm64": "cage, chromium, python3 (<< 3.13) | python3-lgpio",
+    "amd64": "cage, xwayland, chromium",
+    "arm64": "cage, xwayland, chromium, python3 (<< 3.13) | python3-lgpio",
 }
 
 

@@ -26,17 +26,19 @@ _DECIDES: Final = (WIN, LOSE, RETURN)
 
 def quick_bets(session: Session, player: str) -> dict[str, Any]:
     """What the console offers for a player at a touch: the bets to repeat, those that are not allowed now with the
-    reason, and what one unit of each standing bet is.
+    reason, what one unit of each standing bet is, and the limits of what may be put down where they are not the
+    table's: of odds, and of what stands already. A maximum below the minimum: nothing more may be put there.
     """
     table = session.table
     if table is None:
-        return {"repeat": [], "not_allowed": [], "units": []}
+        return {"repeat": [], "not_allowed": [], "units": [], "limits": []}
     allowed, refused = _repeatable(session, table, player)
     units = [
         {"kind": rule.kind, "number": rule.number, "unit": _unit(table, rule)}
         for rule in (bet[0] for bet in table.bets_of(player))
     ]
-    return {"repeat": allowed, "not_allowed": refused, "units": units}
+    limits = list(_limits(table, player))
+    return {"repeat": allowed, "not_allowed": refused, "units": units, "limits": limits}
 
 
 def press(session: Session, player: str, kind: str, number: int | None, by: str, origin: Origin) -> list[Entry]:
@@ -93,6 +95,25 @@ def _unit(table: Table, rule: BetRule) -> int:
     if table.rules.multiple_of_minimum:
         step = lcm(step, table.minimum)
     return -(-table.minimum // step) * step
+
+
+def _limits(table: Table, player: str) -> Iterator[dict[str, Any]]:
+    """What may be put on each of a player's bets now: the least and the most, where they are not the table's."""
+    rules = table.rules
+    named = (rules.rule(kind, number) for kind in rules.kinds for number in (None, *rules.numbers(kind)))
+    for rule in (one for one in named if one is not None):
+        flat = None if rule.parent is None else table.standing(player, rule.parent.key)
+        if rule.stage == "odds" and flat is None:
+            continue
+        standing = table.standing(player, rule.key)
+        stands = 0 if standing is None else standing[1]
+        step = placement.step_of(table, rule)
+        whole = table.maximum if flat is None else flat[1]
+        most = placement.most_of(table, rule, whole) - stands
+        wanted = 1 if rule.stage == "odds" else table.minimum - stands
+        least = max(-(-wanted // step) * step, step)
+        if (least, most) != (table.minimum, table.maximum):
+            yield {"kind": rule.kind, "number": rule.number, "min": least, "max": most}
 
 
 def _repeatable(session: Session, table: Table, player: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from device.event import EVENT_BYTES_MAX, canonical
 from device.roll_history import History, KeptRoll
+from device.settled_roll import settled_roll
 from engine_lite.correction import play_on
 from engine_lite.dealing_order import player_order
 from engine_lite.refusal import Refused
@@ -128,8 +129,8 @@ def preview(table: Table, history: History, place: int, dice: tuple[int, int]) -
     """The comparison of what was and what becomes when the roll at `place` of the history was `dice`.
 
     `blocked`: what forbids it; then all the rest is of that roll alone, as if nothing had come after it, and
-    `adjustments` are what it should have left each player beyond what it did, chips on the layout among it. Raises
-    Refused where these are the dice already.
+    `adjustments` are what it should have left each player beyond what it did, chips on the layout among it. `results`:
+    of the last roll, what it would settle, as a screen shows it. Raises Refused where these are the dice already.
     """
     rolls = history[place:]
     roll = rolls[0]
@@ -151,6 +152,7 @@ def preview(table: Table, history: History, place: int, dice: tuple[int, int]) -
         results = last.correct(*dice)
         becomes = [SettledAgain(roll.seq, roll.number, dice, before.point, last.point, results)]
         said["not_redone"] = [dict(one) for one in last.not_redone]
+        said["results"] = settled_roll(last, roll.seq, dice, becomes[0].data(), None)["results"]
         return said | _compared(before, table, last, was.rolls, becomes)
     try:
         course = play(table, rolls, dice)

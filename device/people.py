@@ -105,7 +105,7 @@ class People:
 
 def lock_text(name: str, wrong: int) -> str:
     """What those at the table are told when nothing more is tried for a while."""
-    return f"{wrong} wrong PINs in a row were tried for {name}. Nothing is tried for a while; find out who it was."
+    return f"{wrong} wrong PINs in a row were entered for {name}. PINs are refused for a while; find out who tried."
 
 
 def lock_s(wrong: int) -> int:

@@ -9,8 +9,9 @@ from device.session import Session
 from device.taken_bets import kinds_not_taken
 
 RESERVE_TEXT = "The lid of the dice reserve is open. Say why it was opened, and shut it."
-# What changes the meaning of the next touch stands first, then what stops the game, then what another person must see
-# to, then what can wait.
+# What moves chips stands first, then what changes the meaning of the next touch, then what stops the game, then what
+# another person must see to, then what can wait.
+_MONEY = ("roll_corrected",)
 _FIRST = ("correcting", "notice")
 _STOPS = ("roll_missing", "puck_fault", "pucks_disagree", "puck_misplaced")
 _GRAVE = ANOTHER_PERSON | {"table_key_changed", "downgrade"}
@@ -128,9 +129,9 @@ def _open_lid_told(session: Session) -> bool:
 
 def _urgency(alert: dict[str, Any]) -> tuple[bool, int, int]:
     code = alert["code"]
-    groups = (_FIRST, _STOPS, _GRAVE, _SOON)
+    groups = (_MONEY, _FIRST, _STOPS, _GRAVE, _SOON)
     last = len(groups) + (code == "rule_warning")
     group = next((place for place, codes in enumerate(groups) if code in codes), last)
     # A correction that is on before a notice; of the rest, the newest.
-    newest = _FIRST.index(code) if group == 0 else -(alert["raised"] or 0)
+    newest = _FIRST.index(code) if code in _FIRST else -(alert["raised"] or 0)
     return alert["acknowledged_by"] is not None, group, newest

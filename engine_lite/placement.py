@@ -116,7 +116,7 @@ def _check_parent(table: "Table", player: str, kind: str, parent_kind: str, numb
         )
 
 
-def _step(table: "Table", rule: BetRule) -> int:
+def step_of(table: "Table", rule: BetRule) -> int:
     """What the amounts of a bet must be multiples of, all in all."""
     step = table.unit
     if table.rules.multiple_of_minimum:
@@ -152,8 +152,14 @@ def check_share(table: "Table", rule: BetRule, total: int, whole: int) -> None:
     """Whether `total` is within the bet's share of `whole`, the table's maximum or the flat bet. Raises Refused."""
     num, den = rule.max_share
     if total * den > whole * num:
-        most = whole * num // den
-        raise Refused("above_max", "the maximum here is " + str(most - most % _step(table, rule)))
+        raise Refused("above_max", "the maximum here is " + str(most_of(table, rule, whole)))
+
+
+def most_of(table: "Table", rule: BetRule, whole: int) -> int:
+    """The highest amount that the bet's share of `whole` allows and the table takes."""
+    num, den = rule.max_share
+    most = whole * num // den
+    return most - most % step_of(table, rule)
 
 
 def check_shooter(table: "Table", shooter: str) -> None:

@@ -434,6 +434,24 @@ def test_alerts_stand_in_order_of_urgency_with_the_acknowledged_ones_last() -> N
     assert [alert["since"] for alert in shown] == [None, "2026-11-29T22:10:56.123Z", None, None, None]
 
 
+def test_what_is_to_be_handed_over_stands_before_all_else_the_newest_first() -> None:
+    table = Table("us-vegas")
+    table.puck(OFF)
+    for event, text in ((3, "Roll 1 was corrected to 6-4. Hand out 40 to 1."), (9, "Roll 2 was corrected to 6-2.")):
+        table.keep(table.session.raise_alert(f"roll_corrected:{event}", text, {}, latched=True))
+    table.do({"roll": [4, 2]})
+    table.after(5_000)
+    table.keep(table.session.raise_alert("pin_locked:Juan", "5 wrong PINs in a row.", {}, latched=True))
+    table.keep(table.session.take_back(True, CONSOLE))
+    assert [alert["id"] for alert in alerts(table.session, {})] == [
+        "roll_corrected:9",
+        "roll_corrected:3",
+        "correcting",
+        "puck_misplaced",
+        "pin_locked:Juan",
+    ]
+
+
 def test_alerts_and_what_they_stand_on_come_back_from_the_journal() -> None:
     table = Table("cl-scj")
     table.puck(OFF, 1)

@@ -100,6 +100,25 @@ def test_repeat_puts_down_what_the_seven_took_as_far_as_the_come_out_allows_it()
     assert table.replayed().snapshot() == table.session.snapshot()
 
 
+def test_the_limits_of_odds_and_of_what_stands_are_told_before_anything_is_put_down() -> None:
+    table = opened(5, 500)
+    table.bet("3", "pass_line", 10)
+    table.bet("4", "dont_pass", 30)
+    # Nobody has odds before a point; what stands may be added to by one, up to the table's highest bet.
+    assert quick_bets(table.session, "3")["limits"] == [{"kind": "pass_line", "number": None, "min": 1, "max": 490}]
+    assert quick_bets(table.session, "5")["limits"] == []
+    table.do({"roll": [6, 2]})
+    told = {(one["kind"], one["number"]): one for one in quick_bets(table.session, "3")["limits"]}
+    odds = told["pass_odds", 8]
+    assert refused(lambda: table.bet("3", "pass_odds", odds["max"] + odds["min"], 8)) == "above_max"
+    table.bet("3", "pass_odds", odds["max"], 8)
+    full = next(one for one in quick_bets(table.session, "3")["limits"] if one["kind"] == "pass_odds")
+    assert full["max"] == 0
+    others = {(one["kind"], one["number"]) for one in quick_bets(table.session, "4")["limits"]}
+    assert ("dont_pass_odds", 8) in others
+    assert ("pass_odds", 8) not in others
+
+
 def test_repeat_looks_past_rolls_that_took_nothing_and_leaves_alone_what_stands() -> None:
     table = opened(5, 1000)
     table.bet("3", "pass_line", 10)

@@ -160,3 +160,56 @@ def test_a_proposal_that_the_rules_refuse_books_nothing_and_says_why_and_a_roll_
     table.do({"roll": [4, 2]})
     expect(page.get_by_test_id("proposals")).to_be_hidden()
     wait_for(lambda: table.state()["proposals"] == [], "the proposal has ended")
+
+
+def test_the_limits_of_odds_stand_at_the_amount_and_the_key_is_dead_above_them(
+    page: Page, table: TerminalProcess
+) -> None:
+    bet(table, "3", "pass_line", 10)
+    table.do({"roll": [2, 2]})
+    # Odds of Las Vegas on four are three times the line bet.
+    touch(page, "button-bets", "player-3", "kind-pass_odds", "digit-3", "digit-1")
+    expect(page.get_by_test_id("bet-amount")).to_contain_text("1 to 30")
+    expect(page.get_by_test_id("bet-put")).to_be_disabled()
+    expect(page.locator("#kinds [aria-pressed=true]:not([data-cut])")).to_have_text("Pass Odds")
+    touch(page, "digit-clear", "digit-3", "digit-0", "bet-put")
+    expect(page.get_by_test_id("bet-amount")).to_contain_text("no more here")
+    assert standing(table)["3", "pass_odds", 4] == 30
+
+
+@pytest.mark.usefixtures("table")
+def test_a_refusal_stays_in_the_dialog_until_the_next_touch(page: Page) -> None:
+    touch(page, "button-bets", "player-3", "kind-come", "digit-5", "bet-put")
+    summary = page.locator("#bet-summary")
+    expect(summary).to_have_text("Come is taken only once a point is established")
+    expect(page.locator("#bet-amount[data-refused]")).to_be_visible()
+    assert layout_faults(page) == []
+    touch(page, "digit-5")
+    expect(summary).to_have_text("Player 3, 0 on layout · Come")
+    expect(page.locator("#bet-amount[data-refused]")).to_have_count(0)
+
+
+_IN_SIGHT = """() => {
+  const list = document.getElementById("bets-list").getBoundingClientRect();
+  const row = document.querySelector("#bets-list li[data-chosen]");
+  const { top, bottom } = row.getBoundingClientRect();
+  return top >= list.top && bottom <= list.bottom + 1 && !row.hasAttribute("data-cut");
+}"""
+
+
+def test_the_chosen_bet_is_in_sight_and_named_at_the_keys_and_one_touch_takes_nothing_down(
+    page: Page, table: TerminalProcess
+) -> None:
+    for player in range(1, 9):
+        bet(table, str(player), "any_craps", 5)
+    touch(page, "button-bets", "group-one_roll", "kind-any_craps", "player-7")
+    expect(page.get_by_test_id("bet-chosen")).to_have_text("7 · Any Craps · 5")
+    page.wait_for_function(_IN_SIGHT)
+    touch(page, "bet-take-down")
+    expect(page.locator("#bet-summary")).to_have_text("Nothing was taken down: touch it twice.")
+    assert standing(table)["7", "any_craps", None] == 5
+    # A touch on the row that is chosen leaves it chosen.
+    page.locator("#bets-list li[data-chosen] button").tap()
+    touch(page, "bet-take-down", "bet-take-down")
+    table.wait_for_state(lambda state: len(state["bets"]) == 7, "the bet is down")
+    assert layout_faults(page) == []

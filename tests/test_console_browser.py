@@ -266,7 +266,7 @@ def test_dice_keyed_while_the_correction_is_open_correct_the_roll(page: Page, ta
     bet(table, "5", "dont_pass", 20)
     touch(page, "die-6", "die-5", "button-correct")
     expect(page.get_by_test_id("correct-says")).to_have_text(
-        "Touch the right dice and confirm. Dice keyed at the table correct roll 1 at once."
+        "Touch the right dice and confirm, or key them at the table: the second key corrects roll 1."
     )
     key_dice(table, 2)
     expect(page.locator("#correct-to .die")).to_have_attribute("data-value", "2")
@@ -482,6 +482,13 @@ def test_a_bet_taken_up_since_that_the_right_roll_decides_is_taken_back_first(
     expect(rows(page, "pay-list")).to_have_text(["5Comehanded back10"])
 
 
+def test_a_come_out_that_decides_at_once_has_its_name(page: Page, table: TerminalProcess) -> None:
+    words = page.locator("#last-words")
+    for dice, said in (((3, 4), "Natural"), ((1, 1), "Craps"), ((6, 5), "Natural")):
+        table.do({"roll": list(dice)})
+        expect(words).to_contain_text(said)
+
+
 def test_a_new_shooter_is_named_by_touch(page: Page, table: TerminalProcess) -> None:
     expect(page.get_by_test_id("shooter")).to_have_text("No shooter")
     bet(table, "5", "pass_line", 10)
@@ -492,17 +499,28 @@ def test_a_new_shooter_is_named_by_touch(page: Page, table: TerminalProcess) -> 
 
 def test_the_table_opens_under_other_rules_but_not_while_bets_lie_on_it(page: Page, table: TerminalProcess) -> None:
     bet(table, "5", "pass_line", 10)
-    touch(page, "button-open-table", "rules-es-1979", "field-max", "table-digit-9", "table-digit-0")
-    touch(page, "table-digit-0", "confirm-open")
+    bet(table, "5", "place", 12, 6)
+    touch(page, "button-open-table", "rules-es-1979")
+    expect(page.locator("#table-title")).to_have_text("Table: rules and limits")
+    expect(page.get_by_test_id("in-the-way")).to_have_text("Bets lie on the layout: 5 Pass Line 10, 5 Place 6 12 OFF")
+    order = page.locator("#rule-sets b").all_inner_texts()
+    touch(page, "field-max", "table-digit-9", "table-digit-0", "table-digit-0", "confirm-open")
     notice = page.get_by_test_id("notice")
     expect(notice).to_contain_text("Bets lie on the layout")
     assert table.state()["table"]["rules"] == "us-vegas"
     notice.tap()
     table.do({"take_down": {"player": "5", "kind": "pass_line"}})
+    table.do({"take_down": {"player": "5", "kind": "place", "number": 6}})
     touch(page, "confirm-open")
     expect(page.get_by_test_id("overlay-table")).to_be_hidden()
     expect(page.locator("#table-rules")).to_have_text("es-1979")
     assert table.state()["table"]["limits"] == {"min": 5, "max": 900}
+    # A rule set keeps its place when it comes into force, and yes comes first in every question.
+    touch(page, "button-open-table")
+    expect(page.locator("#rule-sets b")).to_have_text(order)
+    answers = page.locator("#rule-options .values").all_inner_texts()
+    assert [words.split()[0] for words in answers if words.split()[-1] in ("yes", "no")] == ["yes"] * 2
+    touch(page, "close-table")
     # What the rule set offers follows: the 1979 Order has no hop bets.
     touch(page, "button-bets", "group-line")
     expect(page.get_by_test_id("group-hop")).to_have_count(0)
@@ -620,6 +638,63 @@ def test_alerts_stand_in_the_terminal_s_order_and_say_what_to_do(page: Page, tab
     expect(page.get_by_test_id("help-status")).to_contain_text(f"nats FENCED, https Online: {fenced}")
     oldest = re.compile(r"Undelivered12, the oldest of 2026-01-0[23] [0-2][0-9]:[0-9]4")
     expect(page.get_by_test_id("help-status")).to_contain_text(oldest)
+
+
+def test_what_an_earlier_correction_changed_of_the_last_roll_is_nothing_to_collect_or_pay(
+    page: Page, table: TerminalProcess
+) -> None:
+    bet(table, "3", "field", 10)
+    table.do({"roll": [2, 2]})
+    expect(page.get_by_test_id("pay-sum")).to_have_text("10")
+    told = table.state()
+    hand_over = "Roll 7 was corrected to 6-4. Hand out 40 to 1, 9 to 4. Take back 60 from 2."
+    standing = [alert("roll_corrected", hand_over), alert("pin_locked", "5 wrong PINs in a row were tried for Juan.")]
+    show_state(page, told | {"alerts": standing, "last_roll": told["last_roll"] | {"settled_by": told["seq"]}})
+    expect(page.locator("#last-words")).to_have_text("Roll 1 · Already settled: nothing to do")
+    expect(page.get_by_test_id("pay-sum")).to_be_hidden()
+    expect(page.get_by_test_id("last-roll")).to_be_disabled()
+    # In their place the layout, as the bets are to lie, below what is to be handed over.
+    expect(page.get_by_test_id("felt")).to_be_visible()
+    expect(rows(page, "alert-list").first).to_contain_text(hand_over)
+    expect(page.get_by_test_id("alert-roll_corrected")).to_be_in_viewport(ratio=1)
+    assert layout_faults(page) == []
+
+
+def test_the_puck_s_alert_gives_its_room_to_the_rows_of_a_correction(page: Page, table: TerminalProcess) -> None:
+    for player in range(1, 5):
+        bet(table, str(player), "pass_line", 10)
+    table.do({"roll": [3, 4]})
+    table.do({"correct": [2, 2]})
+    told = table.state()
+    show_state(page, told | {"alerts": [alert("puck_misplaced", "The puck is on OFF, but the point is 4.")]})
+    expect(page.get_by_test_id("alert-puck_misplaced")).to_be_hidden()
+    for row in rows(page, "undo-take-list").all():
+        expect(row).to_be_in_viewport(ratio=1)
+    expect(rows(page, "undo-take-list")).to_have_count(4)
+    expect(page.get_by_test_id("undo-take-more")).to_be_hidden()
+    # Once they are put away, it stands there as before.
+    touch(page, "last-roll")
+    expect(page.get_by_test_id("alert-puck_misplaced")).to_be_visible()
+
+
+def test_a_notice_covers_nothing_that_is_needed(page: Page, table: TerminalProcess) -> None:
+    table.do({"shooter": "3"})
+    touch(page, "die-4", "die-3")
+    notice = page.get_by_test_id("notice-new-shooter")
+    expect(notice).to_be_visible()
+    box = page.locator("#notice").bounding_box()
+    assert box is not None
+    for needed in ("#status", "#phase", "#work", "#entry"):
+        other = page.locator(needed).bounding_box()
+        assert other is not None
+        apart = (
+            box["y"] >= other["y"] + other["height"]
+            or box["y"] + box["height"] <= other["y"]
+            or box["x"] >= other["x"] + other["width"]
+            or box["x"] + box["width"] <= other["x"]
+        )
+        assert apart, needed
+    assert layout_faults(page) == []
 
 
 def test_an_alert_is_acknowledged_by_name_at_a_touch_and_then_stands_quietly(

@@ -113,6 +113,9 @@ def test_the_layout_shows_what_lies_where_with_the_dealer_s_lammers(page: Page, 
     touch(page, "last-roll")
     expect(page.get_by_test_id("puck-box-8")).to_have_attribute("data-total", "87")
     assert piles(page, "puck-box-8") == ["15+30", "42"]
+    # A sum stands only under several bets.
+    expect(page.locator('[data-testid="puck-box-8"][data-several] .total')).to_be_visible()
+    expect(page.get_by_test_id("puck-box-4").locator(".total")).to_be_hidden()
     assert layout_faults(page) == []
     page.set_viewport_size(LARGE)
     expect(page.get_by_test_id("felt-hardway-10")).to_have_attribute("data-total", "5")
@@ -318,17 +321,30 @@ def test_what_a_correction_changes_stands_there_before_it_is_confirmed(page: Pag
     compared = page.get_by_test_id("compared")
     expect(compared).to_have_text("These dice are entered already.")
     expect(page.get_by_test_id("confirm-correct")).to_be_disabled()
-    # Eleven had given player 3 ten and their stake, and taken player 5's; four makes a point of it.
+    # Eleven had given player 3 ten and their stake, and taken player 5's; four makes a point of it. The field wins on
+    # both.
     touch(page, "right-die-2", "right-die-2")
     expect(page.get_by_test_id("compared-point")).to_have_text("Point: none → 4")
-    expect(compared.locator("li")).to_have_text(["320 → 0take back 20"])
+    expect(compared.locator("li")).to_have_text(
+        ["3Take back 10stake 10 to layouttake back 10", "5Give back 20hand out 20", "7Take back 10Pay 100"]
+    )
     assert layout_faults(page) == []
     # Two is craps: pass and don't pass change hands, and the field pays twice.
     touch(page, "right-die-1", "right-die-1")
-    expect(compared.locator("li")).to_have_text(["320 → 0take back 20", "50 → 40hand out 40", "720 → 30hand out 10"])
+    expect(compared.locator("li")).to_have_text(
+        [
+            "3Take back 10Collect 10stake 10 to layouttake back 20",
+            "5Give back 20Pay 20stake 20 backhand out 40",
+            "7Take back 10Pay 20hand out 10",
+        ]
+    )
+    assert layout_faults(page) == []
     assert table.state()["last_roll"]["dice"] == [6, 5]
     touch(page, "confirm-correct")
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "1-1")
+    # The screen that follows has the same sums: 10 + 10, 20; 10, 20 + 20.
+    expect(page.get_by_test_id("step-undo")).to_contain_text("Take back 20 · Give back 20")
+    expect(page.get_by_test_id("step-settle")).to_contain_text("Collect 10 · Pay 40")
 
 
 def test_a_comparison_is_refused_in_plain_words(table: TerminalProcess) -> None:

@@ -164,3 +164,4 @@ def test_there_is_none_where_none_is_wanted(tmp_path: Path) -> None:
     with TerminalProcess(tmp_path / "data") as process:
         for path in ("/players", "/api/players/stream", "/api/players/pay_table"):
             assert process.client.get(path).status_code == 404
+        assert "enabled = true under [players_display]" in process.client.get("/players").text

@@ -22,7 +22,7 @@ from device.console.journal_questions import JournalQuestions
 from device.console.page_files import PAGE_HEADERS, PAGES, REPORT_HEADERS, PageFiles
 from device.console.page_words import words_route
 from device.console.painted import painted_routes
-from device.console.players_page import players_routes
+from device.console.players_page import no_display_route, players_routes
 from device.console.proposal_access import NotAllowed
 from device.console.request_body import read_body
 from device.console.requests import (
@@ -123,8 +123,9 @@ def create_app(
     async def rule_list(request: Request) -> Response:
         language = _language(request)
         current = _rule_set_view(terminal.rule_set)
-        others = [view for view in rules if view["name"] != current["name"]]
-        sets = [rule_set_in(view, language) for view in (*others, current)]
+        # Each keeps its place, whichever is in force.
+        known = {view["name"]: view for view in rules} | {current["name"]: current}
+        sets = [rule_set_in(view, language) for view in known.values()]
         return JSONResponse({"current": current["name"], "sets": sets})
 
     async def command(request: Request) -> Response:
@@ -208,6 +209,8 @@ def create_app(
     ]
     if players is not None:
         routes += [Route("/players", page("players.html")), *players_routes(terminal, players)]
+    else:
+        routes.append(no_display_route(settings, rules_now))
     if controls is not None:
         drive = controls
 

@@ -2,19 +2,29 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from device.console.page_files import PAGE_HEADERS
 from device.console.screen_words import asked_language
+from device.languages.languages import language_of
+from device.languages.page_module import chosen_language
+from device.languages.said import said
 from device.players_display import PlayersDisplay
 from device.players_pay_table import players_pay_table
+from device.settings import Settings
 from device.terminal import Terminal
 
 # Sent so often whether anything has changed or not: a page that hears less is out of touch, and blanks itself.
 HEARTBEAT_S = 0.5
+NO_DISPLAY: Final = (
+    "The players' display is switched off. It is switched on in the terminal's configuration: "
+    "enabled = true under [players_display]."
+)
 
 
 def players_routes(terminal: Terminal, display: PlayersDisplay) -> list[Route]:
@@ -42,3 +52,13 @@ def players_routes(terminal: Terminal, display: PlayersDisplay) -> list[Route]:
         return JSONResponse({"groups": groups}, headers={"Cache-Control": "no-store"})
 
     return [Route("/api/players/stream", stream), Route("/api/players/pay_table", pay_table)]
+
+
+def no_display_route(settings: Settings, rules_now: Callable[[], str]) -> Route:
+    """What stands in the place of the page where there is none: how it is switched on."""
+
+    async def none(request: Request) -> Response:
+        language = chosen_language(request.cookies, settings.language or language_of(rules_now()))
+        return PlainTextResponse(said(NO_DISPLAY, language, ""), status_code=404, headers=PAGE_HEADERS)
+
+    return Route("/players", none)

@@ -20,7 +20,7 @@ import {
 import { addDialog, closeAfter, closeOverlay, openOverlay } from "./dialogs.js";
 import { waitingOpenings } from "./dice_words.js";
 import { letterPad, tidied } from "./letter_pad.js";
-import { isSettling, layoutNeed, resultsNeed } from "./main_screen.js";
+import { isInSteps, isSettling, layoutNeed, resultsNeed } from "./main_screen.js";
 import { askWhy, openingInQuestion } from "./reserve_question.js";
 import { pageBy } from "./scrolling.js";
 import { element } from "./terminal.js";
@@ -47,9 +47,13 @@ function openingOf({ id, code }) {
   return named ?? (code === "reserve_left_open" ? waitingOpenings().find(({ closed }) => closed === null) : undefined);
 }
 
-/** Whether something else on the screen says it already: the banner of a correction, the question about the lid. */
+/**
+ * Whether something else on the screen says it already: the banner of a correction, the question about the lid; where a
+ * correction is undone and settled, whose rows want the room, the puck's own line.
+ */
 function isSaidElsewhere({ code }) {
   if (code === "correcting") return state.correcting;
+  if (code === "puck_misplaced") return isInSteps();
   if (code !== "reserve_open") return false;
   return openingInQuestion()?.closed === null || state.alerts.some((alert) => openingOf(alert)?.closed === null);
 }

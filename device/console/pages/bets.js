@@ -15,6 +15,7 @@ import {
   money,
   playerTag,
   players,
+  refusalWords,
   render,
   rulesRead,
   setAvailable,
@@ -46,6 +47,8 @@ let draft = NOTHING;
 let draftTable = null; // the rules and limits that the draft was made under
 let quick = null; // what the terminal offers for the player (/api/quick_bets), as long as nothing has changed
 let quickAsked = null; // for what it was asked
+let notDone = null; // why what was touched here was not done; it stands there until the next touch
+let openings = 0; // how often the dialog was opened
 
 const sum = (bets) => bets.reduce((total, bet) => total + bet.amount, 0);
 const betsOf = (player) => state.bets.filter((bet) => bet.player === player);
@@ -132,6 +135,7 @@ const groupOf = (kind) => (kind.startsWith("hop_") ? "hop" : (GROUP_OF_STAGE[bet
 const travels = (kind) => betEntry(kind)?.stage === "line";
 
 function change(part) {
+  notDone = null;
   draft = { ...draft, ...part };
   render();
 }
@@ -165,9 +169,23 @@ function chooseGroup(group) {
 function choosePlayer(player) {
   choose({ player, number: travels(draft.kind) ? null : draft.number });
   if (draft.kind !== null && draft.kind in ODDS_PARENT) chooseKind(draft.kind);
-  const own = byId("bets-list").querySelector("section[data-chosen]");
-  if (own) byId("bets-list").scrollTop = own.offsetTop;
 }
+
+/** Brings the chosen kind and bet into sight, or else the bets of the chosen player. */
+function showChosen() {
+  showChosenKind();
+  const list = byId("bets-list");
+  const own = list.querySelector("section[data-chosen]");
+  const row = list.querySelector("li[data-chosen]");
+  if (own) list.scrollTop = row ? row.offsetTop - headingHeight(row) : own.offsetTop;
+}
+
+function showChosenKind() {
+  byId("kinds").querySelector('[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
+}
+
+/** How high the name is that stays over a player's bets while they are turned, in px. */
+const headingHeight = (row) => row.closest("section").querySelector("h3").offsetHeight;
 
 /** A digit is written behind the digits before it; null clears. */
 function keyAmount(digit) {
@@ -239,17 +257,31 @@ async function press(by) {
   const { player, kind, number } = chosenBet();
   await act("/api/press", { player, kind, number: number ?? null, by }, TEXT.actions.press(kind));
   choose({});
+  sayNotDone(refusalWords);
 }
 
 async function repeat() {
   const { player } = draft;
   await act("/api/repeat", { player }, TEXT.actions.repeat(player));
   choose({});
+  sayNotDone(refusalWords);
 }
 
 /** Sends what changes the chosen bet; done or refused, the next digit begins a new amount. */
 async function changeChosen(step) {
   choose((await command(step)) ? { amount: 0 } : {});
+  sayNotDone(refusalWords);
+}
+
+function sayNotDone(words) {
+  notDone = words;
+  render();
+}
+
+/** What may be put on the choice now: { min, max }, the table's limits where the terminal has not told others. */
+function limitsOfChoice() {
+  const told = quick?.limits.find(({ kind, number }) => kind === draft.kind && number === draft.number);
+  return told ?? state.table.limits;
 }
 
 function putBet() {
@@ -258,12 +290,14 @@ function putBet() {
 }
 
 function renderBets() {
-  const { limits } = state.table;
+  const limits = limitsOfChoice();
   const bets = currentSet()?.bets ?? [];
   const numbers = draft.kind ? numbersOf(draft.kind) : [];
   const complete = draft.player !== null && draft.kind !== null && (numbers.length === 0 || draft.number !== null);
   const chosen = chosenBet();
-  byId("bet-summary").textContent = TEXT.bet_summary(
+  byId("bet-summary").toggleAttribute("data-refused", notDone !== null);
+  byId("bet-amount").toggleAttribute("data-refused", notDone !== null);
+  byId("bet-summary").textContent = notDone ?? TEXT.bet_summary(
     draft.player === null ? TEXT.choose_player : TEXT.player_has(draft.player, money(sum(betsOf(draft.player)))),
     draft.kind ? betName(draft) : draft.number ? TEXT.choose_kind_for(draft.number) : TEXT.choose_kind,
   );
@@ -311,7 +345,7 @@ function renderBets() {
       ),
     );
   });
-  draw("bet-chips", [state.table.unit, limits], () => {
+  draw("bet-chips", [state.table.unit, state.table.limits], () => {
     byId("chips").replaceChildren(
       ...chipsOf(state.table).map((chip) =>
         button(`chip-${chip}`, money(chip), () => addChip(chip), {
@@ -323,17 +357,20 @@ function renderBets() {
   byId("bet-amount").replaceChildren(
     element("small", {}, TEXT.amount),
     element("b", {}, money(draft.amount)),
-    element("small", {}, TEXT.limits(money(limits.min), money(limits.max))),
+    element("small", {}, limits.max < limits.min ? TEXT.no_more_here : TEXT.limits(money(limits.min), money(limits.max))),
   );
   byId("bet-amount").dataset.entry = draft.entry;
   byId("bet-amount").dataset.amount = draft.amount;
   byId("bet-put").textContent = chosen ? TEXT.add : TEXT.put_down;
-  setAvailable(byId("bet-put"), complete && draft.amount > 0);
+  setAvailable(byId("bet-put"), complete && draft.amount > 0 && draft.amount <= limits.max);
   byId("bet-reduce").textContent = TEXT.reduce(draft.amount ? money(draft.amount) : "…");
   setAvailable(byId("bet-reduce"), chosen !== null && draft.amount > 0);
   setAvailable(byId("bet-take-down"), chosen !== null);
   byId("bet-working").textContent = chosen && !chosen.works ? TEXT.turn_on : TEXT.turn_off;
   setAvailable(byId("bet-working"), chosen !== null);
+  byId("bet-chosen").hidden = chosen === null;
+  if (chosen) byId("bet-chosen").textContent = TEXT.chosen_bet(chosen.player, betName(chosen), money(chosen.amount));
+  draw("bets-sight", [openings, state.bets, draft.player, draft.kind, draft.number], showChosen);
 }
 
 /** The list of standing bets has a column of its own on a wide screen, and a place in the dialog while that is open. */
@@ -358,12 +395,16 @@ export function buildBets() {
   on("bet-double", () => press("double"));
   on("bet-repeat", repeat);
   on("bet-reduce", () => changeChosen({ reduce: { ...betStep(draft), amount: draft.amount } }));
-  on("bet-working", () => command({ working: { ...betStep(draft), on: !chosenBet().works } }));
+  on("bet-working", async () => {
+    await command({ working: { ...betStep(draft), on: !chosenBet().works } });
+    sayNotDone(refusalWords);
+  });
   onSecondTouch(byId("bet-take-down"), {
     subject: chosenBet,
     words: () => TEXT.take_down,
     ask: () => TEXT.take_down_again(money(chosenBet().amount)),
     act: () => changeChosen({ take_down: betStep(draft) }),
+    lapsed: () => sayNotDone(TEXT.take_down_lapsed),
   });
   const forAll = (id, on, words, ask) =>
     onSecondTouch(byId(id), {
@@ -374,11 +415,21 @@ export function buildBets() {
     });
   forAll("all-off", false, TEXT.all_off, TEXT.all_off_again);
   forAll("all-on", true, TEXT.all_on, TEXT.all_on_again);
-  pageBy(byId("bets-list"), byId("bets-more"), () => byId("bets-list").querySelectorAll("li"));
+  const rows = () => byId("bets-list").querySelectorAll("li");
+  pageBy(byId("bets-list"), byId("bets-more"), rows, { whole: true, cut: rows, head: headingHeight });
   pageBy(byId("players"), byId("players-more"));
-  pageBy(byId("kinds"), byId("kinds-more"));
+  pageBy(byId("kinds"), byId("kinds-more"), undefined, { whole: true });
+  // Numbers below it take of its height.
+  new ResizeObserver(showChosenKind).observe(byId("kinds"));
+  // Before what was touched does its own.
+  const touched = () => notDone !== null && sayNotDone(null);
+  byId("overlay-bets").addEventListener("click", touched, { capture: true });
   addDialog("bets", {
-    begin: placeBetsPanel,
+    begin: () => {
+      openings += 1;
+      notDone = null;
+      placeBetsPanel();
+    },
     end: placeBetsPanel,
     render: renderBets,
     confirm: () => byId("bet-put").click(),

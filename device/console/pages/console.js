@@ -239,7 +239,8 @@ function build() {
   addDialog("no-roll", { render: renderReasons });
   addDialog("shooter", { render: renderShooters });
   addDialog("help", { render: renderHelp });
-  pageBy(byId("help-body"), byId("help-more"), () => byId("help-body").querySelectorAll("dd"));
+  const helpRows = () => byId("help-body").querySelectorAll("dd");
+  pageBy(byId("help-body"), byId("help-more"), helpRows, { whole: true, cut: helpRows });
   const on = (id, onclick) => byId(id).addEventListener("click", onclick);
   const open = (name) => {
     forgetDice();

@@ -19,6 +19,7 @@ export let busy = null; // the action in flight
 export let unsent = null; // the action that got no answer
 export let reachable = false;
 export let refusal = null; // the code of the last answer, if it was a refusal
+export let refusalWords = null; // what it said then
 // A kind of bet within a sentence: two words or more, or the one that it begins with.
 const KIND = /\b[a-z]+(_[a-z0-9]+)+\b|^[a-z]+\b(?= (takes|needs) )/g;
 let noticeTimer = 0;
@@ -164,15 +165,16 @@ export function command(step) {
 
 export async function deliver(action) {
   busy = action;
+  refusalWords = null;
   render();
   const answer = await send(action.path, action.body, { signed: action.signed });
   busy = null;
   unsent = answer.outcome === "unreachable" ? action : null;
   refusal = answer.outcome === "refused" ? answer.body.refused : null;
   const { body } = answer;
+  refusalWords = answer.outcome === "refused" ? sentence(named(body.message ?? plain(body.refused))) : null;
   if (answer.outcome === "done") hideNotice();
-  if (answer.outcome === "refused")
-    notice(named(body.message ?? plain(body.refused)), body.refused);
+  if (answer.outcome === "refused") notice(refusalWords, body.refused);
   if (answer.outcome === "invalid") notice(`${body.field} ${body.message}`, body.field);
   if (answer.outcome === "halted") notice(body.halted || TEXT.halted_answer, "halted");
   render();

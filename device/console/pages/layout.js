@@ -8,8 +8,8 @@ import {
   BOX_NAMES,
   BOXES,
   boxRows,
-  boxTotal,
   hardways,
+  inBoxNow,
   kindsOfBox,
   lineFields,
   otherFields,
@@ -143,7 +143,7 @@ function box(number, rows, pucks) {
   const { about, disc } = puckAt(number, pucks);
   const { buttons } = state;
   const mark = buttons.marks[number];
-  const total = boxTotal(number);
+  const { count, total } = inBoxNow(number);
   const sum = element("span", { class: "total" }, total ? money(total) : "");
   const content = rows.map((row) => {
     if (row === "total") return sum;
@@ -164,6 +164,8 @@ function box(number, rows, pucks) {
       ...about,
       "data-picked": buttons.box === number,
       "data-total": total,
+      // A single bet is its own total.
+      "data-several": count > 1,
       onclick: () => enterBetsOn(number),
     },
     ...content,

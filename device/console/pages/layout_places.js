@@ -35,8 +35,11 @@ export function boxRows() {
 const IN_BOX = BOX_ROWS.flat();
 const inBox = (number) => (bet) => bet.number === number && IN_BOX.includes(flatOf(bet.kind));
 
-/** All that lies in a box; a line bet lies on its line, whatever its point. */
-export const boxTotal = (number) => sum(state.bets.filter(inBox(number)));
+/** What lies in a box: how many bets, and their sum; a line bet lies on its line, whatever its point. */
+export function inBoxNow(number) {
+  const bets = state.bets.filter(inBox(number));
+  return { count: bets.length, total: sum(bets) };
+}
 
 /**
  * The piles of some kinds at one place: { kind, flat, odds, lammers, works }. Bets that a dealer marks differently are

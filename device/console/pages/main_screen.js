@@ -17,14 +17,14 @@ import {
 import { diceAt, setsAtTable, shortDice } from "./dice_words.js";
 import { buildLayout, renderLayout } from "./layout.js";
 import { isTaken } from "./layout_places.js";
-import { buildResults, hasResults, isVoided, renderResults, showsResults, turnResults } from "./results.js";
+import { buildResults, hasResults, isSettledAnew, isVoided, renderResults, showsResults, turnResults } from "./results.js";
 import { drawDie, element } from "./terminal.js";
 
 // What says that the hardware is not as it should be.
 const HARDWARE_ALERTS = ["node_offline", "input_unavailable", "input_stuck", "line_noisy"];
 
 export { layoutNeed } from "./layout.js";
-export { isSettling, resultsNeed } from "./results.js";
+export { isInSteps, isSettling, resultsNeed } from "./results.js";
 
 export function renderMainScreen() {
   renderStatus();
@@ -141,10 +141,12 @@ function renderGame() {
     byId("last-roll").dataset.dice = last ? last.dice.join("-") : "";
     byId("last-roll").dataset.corrected = String(last?.corrected ?? false);
     byId("last-roll").classList.toggle("voided", voided);
+    byId("last-roll").classList.toggle("settled-anew", isSettledAnew());
     byId("last-dice").replaceChildren(...(last ? [...last.dice.map(drawDie), element("b", {}, last.total)] : []));
     const words = last
       ? [TEXT.roll_number(last.number), outcome(last), last.corrected ? TEXT.corrected : null]
       : [TEXT.no_roll_yet];
+    if (isSettledAnew()) words.splice(1, words.length, TEXT.nothing_to_do);
     if (voided) words.splice(0, words.length, TEXT.no_roll_said(reasonWords(noRoll.reason).words));
     byId("last-words").textContent = words.filter(Boolean).join(" · ");
   });
@@ -174,5 +176,6 @@ function outcome({ total, point_before: before, point }) {
   if (before !== null && total === 7) return TEXT.seven_out;
   if (before !== null && total === before) return TEXT.point_made;
   if (before === null && point !== null) return TEXT.point_is(point);
+  if (before === null) return [7, 11].includes(total) ? TEXT.natural : TEXT.craps;
   return null;
 }

@@ -24,10 +24,16 @@ export function isVoided() {
 
 const rollShown = () => JSON.stringify([state.last_roll, state.session_number]);
 
-/** Whether the last roll has results at all. */
+/**
+ * Whether a supervisor's correction of an earlier roll has changed what the last one pays. The whole difference is one
+ * list, in the alert: these results were never collected and paid, and are not to be.
+ */
+export const isSettledAnew = () => Boolean(state?.last_roll) && state.last_roll.settled_by !== undefined;
+
+/** Whether the last roll has results that are, or were, to be collected and paid. */
 export function hasResults() {
   const last = state?.last_roll;
-  return Boolean(last) && [last.results, last.undone, last.not_redone].some((bets) => bets?.length > 0);
+  return Boolean(last) && !isSettledAnew() && [last.results, last.undone, last.not_redone].some((bets) => bets?.length > 0);
 }
 
 /** Whether the results have the room below the boxes; else the layout has it. */
@@ -35,6 +41,9 @@ export const showsResults = () => state.open && hasResults() && putAway !== roll
 
 /** Whether the last roll still is to be collected and paid: then its rows come before all that is told beside them. */
 export const isSettling = () => state !== null && showsResults() && !isVoided();
+
+/** Whether a correction of the last roll is to be undone and settled, in two steps. */
+export const isInSteps = () => isSettling() && undoneBets().length > 0;
 
 /** A touch on the last roll: its results, or the layout. */
 export function turnResults() {
@@ -99,11 +108,13 @@ function partNeeds(part) {
   return part.querySelector("h2").offsetHeight + Math.ceil(rows) + parseFloat(paddingTop) + parseFloat(paddingBottom);
 }
 
+// What players took up since and the right roll decides lies on the layout again before that is settled.
+const withOwed = (undone, notRedone) => [...undone, ...notRedone.map((bet) => ({ ...bet, result: "owed" }))];
+const undoneBets = () => withOwed(state.last_roll?.undone ?? [], state.last_roll?.not_redone ?? []);
+
 function drawResults() {
   const last = state.last_roll;
-  // What players took up since and the right roll decides lies on the layout again before that is settled.
-  const owed = (last?.not_redone ?? []).map((bet) => ({ ...bet, result: "owed" }));
-  const undone = [...(last?.undone ?? []), ...owed];
+  const undone = undoneBets();
   const results = last?.results ?? [];
   const showing = undone.length > 0 && !settling && !isVoided();
   const parts = [
@@ -122,8 +133,7 @@ function drawResults() {
   const larger = left.rows >= right.rows ? left : right;
   const crowded = larger.rows > MANY_ROWS && larger.rows > 2 * Math.min(left.rows, right.rows);
   byId("results").dataset.wide = crowded ? (larger === left ? "left" : "right") : "";
-  // A supervisor's correction of an earlier roll has changed what this one pays: the whole difference is one list.
-  const done = last !== null && (isVoided() || last.settled_by !== undefined);
+  const done = last !== null && isVoided();
   byId("results").classList.toggle("done", done);
   byId("settled").hidden = !done;
   byId("settled").textContent = done ? TEXT.already_settled(last.number) : "";
@@ -164,10 +174,28 @@ const isNotCollected = (result) => !isCollected(result);
 /** One that arrives where another of the same player is decided travels no way. */
 const isMoved = ({ result, off_and_on: met }) => result === "move" && !met;
 const isHandedBack = ({ result }) => result === "push" || result === "return";
+const movesMoney = (result) => !isHandedBack(result) && !isMoved(result);
 const net = (result) => (result.paid ?? 0) - (result.commission ?? 0);
 const netOrOwed = (result) => (result.result === "owed" ? stake(result) : net(result));
 const stake = (result) => result.amount ?? 0;
 const alone = (result) => [result];
+
+/**
+ * The sums of the two steps of a correction: what it takes and gives to undo results, and what to collect and to pay of
+ * those that stand in their place; `stake` goes to the layout (below 0: comes back from it) meanwhile.
+ */
+export function sumsOfSteps(undone, notRedone, results) {
+  const sum = (found, worth) => found.filter(movesMoney).reduce((total, result) => total + worth(result), 0);
+  const toUndo = withOwed(undone, notRedone);
+  const returned = (found) => found.reduce((total, result) => total + (result.returned ?? 0), 0);
+  return {
+    take: sum(toUndo.filter(isNotCollected), netOrOwed),
+    give: sum(toUndo.filter(isCollected), stake),
+    collect: sum(results.filter(isCollected), stake),
+    pay: sum(results.filter(isNotCollected), net),
+    stake: returned(undone) - returned(results),
+  };
+}
 
 /**
  * Results as rows: each alone, but a come bet that is off and on with its odds, which are paid as one. What arrives for
@@ -192,7 +220,7 @@ function showPart(part, rows, worth, say) {
     [rows.filter(([result]) => isHandedBack(result)), TEXT.go_back],
     [rows.filter(([result]) => isMoved(result)), TEXT.travel],
   ].filter(([group]) => group.length > 0);
-  const counted = rows.filter(([result]) => !isHandedBack(result) && !isMoved(result));
+  const counted = rows.filter(([result]) => movesMoney(result));
   const total = counted.flat().reduce((sum, result) => sum + worth(result), 0);
   byId(`${part}-count`).textContent = counted.length;
   byId(`${part}-sum`).textContent = counted.length ? money(total) : "";

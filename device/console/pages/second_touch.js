@@ -4,9 +4,9 @@ const ASK_MS = 3000;
 
 /**
  * A touch on `node` shows ask(); a second one on the same button, while subject() is still the same, does it.
- * `words()` are the button's own. Both give a text or an element.
+ * `words()` are the button's own. Both give a text or an element. `lapsed()`: nothing was done, the second did not come.
  */
-export function onSecondTouch(node, { subject, words, ask, act }) {
+export function onSecondTouch(node, { subject, words, ask, act, lapsed = () => {} }) {
   let asked = null;
   let timer = 0;
   const calm = () => {
@@ -26,7 +26,10 @@ export function onSecondTouch(node, { subject, words, ask, act }) {
     asked = now;
     node.setAttribute("data-asking", "");
     node.replaceChildren(ask());
-    timer = setTimeout(calm, ASK_MS);
+    timer = setTimeout(() => {
+      calm();
+      lapsed();
+    }, ASK_MS);
   });
   node.replaceChildren(words());
 }

@@ -3,6 +3,7 @@
 import { TEXT } from "./console_text.js";
 import {
   act,
+  betName,
   button,
   byId,
   draw,
@@ -24,6 +25,7 @@ import { element } from "./terminal.js";
 let tableDraft = null;
 
 const FIELDS = ["unit", "min", "max"];
+const IN_THE_WAY_SHOWN = 4; // bets that are named; of the others, how many
 
 function beginTable() {
   const { table } = state;
@@ -59,13 +61,25 @@ export function optionWords(value) {
 /** What an option is about, in the words of its buttons. */
 const aboutWords = (about) => about.replaceAll("(true)", `(${TEXT.yes})`).replaceAll("(false)", `(${TEXT.no})`);
 
+/** In the same order for every question, whatever the rule set puts first. */
+const yesFirst = (values) => [...values].sort((one, other) => (other === true) - (one === true));
+
+/** The bets that keep the table from being opened anew, also those that are off. */
+function inTheWay() {
+  const named = state.bets
+    .slice(0, IN_THE_WAY_SHOWN)
+    .map((bet) => TEXT.bet_in_the_way(bet.player, betName(bet), money(bet.amount), bet.works));
+  return TEXT.in_the_way(named.join(", "), state.bets.length - named.length);
+}
+
 const optionValue = (options, name, option) => (name in options ? options[name] : option.default);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function renderTable() {
   const set = rules?.sets.find((candidate) => candidate.name === tableDraft.rules);
   byId("confirm-close-table").hidden = !state.open;
-  draw("table", [tableDraft, rulesRead], () => {
+  byId("table-title").textContent = state.open ? TEXT.table_title_open : TEXT.table_title;
+  draw("table", [tableDraft, rulesRead, state.bets], () => {
     byId("rule-sets").replaceChildren(
       ...(rules?.sets ?? []).map((candidate) =>
         button(
@@ -78,6 +92,7 @@ function renderTable() {
     );
     const options = Object.entries(set?.options ?? {});
     byId("rule-options").replaceChildren(
+      ...(state.bets.length ? [element("p", { class: "warning", "data-testid": "in-the-way" }, inTheWay())] : []),
       ...(set?.warnings ?? []).map((text) => element("p", { class: "warning" }, text)),
       ...options.map(([name, option]) =>
         element(
@@ -87,7 +102,7 @@ function renderTable() {
           element(
             "div",
             { class: "values" },
-            ...option.values.map((value) =>
+            ...yesFirst(option.values).map((value) =>
               button(
                 `option-${name}-${JSON.stringify(value)}`,
                 optionWords(value),

@@ -168,9 +168,13 @@ def main() -> None:
             with touch_page(chromium, scale=SCALE) as page:
                 page.goto(drawing.as_uri())
                 page.screenshot(path=PICTURES / "wiring.png")
-            commission_until(table, "box_6")
-            with touch_page(chromium, scale=SCALE) as page:
-                page.goto(f"{table.address}/commission")
+            # Not the table above, on which bets lie: only one at rest can be closed.
+            with (
+                TerminalProcess(Path(folder) / "commissioned") as other,
+                touch_page(chromium, scale=SCALE) as page,
+            ):
+                commission_until(other, "box_6")
+                page.goto(f"{other.address}/commission")
                 expect(page.get_by_test_id("step")).to_have_attribute("data-step", "box_6")
                 page.screenshot(path=PICTURES / "commission.png")
             take_pit_picture(chromium, Path(folder))

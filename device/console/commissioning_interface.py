@@ -11,17 +11,18 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from device.console.commissioning_reports import reports_route
 from device.console.commissioning_requests import Deed, parse_deed
 from device.console.http_interface import error_answers
-from device.console.page_files import PAGE_HEADERS, PAGES, PageFiles
+from device.console.page_files import PAGES, PageFiles, page_route
 from device.console.page_words import words_route
 from device.console.painted import painted_routes
 from device.console.request_body import read_body
-from device.console.screen_words import asked_language, virtual_in
+from device.console.screen_words import asked_language
+from device.console.virtual_routes import virtual_routes
 from device.console.virtual_table import VirtualControls
 from device.screen_watch import ScreenWatch
 from device.settings import Settings
@@ -51,12 +52,6 @@ def create_commissioning_app(
     """The application; `folder` is the data folder, `controls` drive the virtual table where there is one."""
     rules = str(settings.terms.rule_set["name"])
 
-    def page(path: str, name: str) -> Route:
-        async def serve(_request: Request) -> Response:
-            return FileResponse(PAGES / name, headers=PAGE_HEADERS)
-
-        return Route(path, serve)
-
     async def elsewhere(request: Request) -> Response:
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"/commission{query}", status_code=303, headers=_FRESH)
@@ -73,7 +68,7 @@ def create_commissioning_app(
         return JSONResponse(trial.view(asked_language(request.query_params.get("language"))), headers=_FRESH)
 
     routes: list[BaseRoute] = [
-        page("/commission", "commission.html"),
+        page_route("/commission", "commission.html"),
         words_route(settings, lambda: rules),
         Mount("/static", PageFiles(directory=PAGES)),
         Route("/api/commissioning", commissioning, methods=["GET", "POST"]),
@@ -81,16 +76,7 @@ def create_commissioning_app(
         *painted_routes(ScreenWatch()),
     ]
     if controls is not None:
-        drive = controls
-
-        async def virtual(request: Request) -> Response:
-            if request.method == "POST":
-                await drive.apply(await read_body(request))
-                return JSONResponse({})
-            language = asked_language(request.query_params.get("language"))
-            return JSONResponse(virtual_in(drive.view(), language, rules), headers=_FRESH)
-
-        routes += [page("/virtual", "virtual.html"), Route("/api/virtual", virtual, methods=["GET", "POST"])]
+        routes += virtual_routes(controls, lambda: rules)
     return Starlette(
         routes=[*routes, Route("/{path:path}", elsewhere)],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))],

@@ -19,7 +19,7 @@ from device.console.correction_page import comparison_route
 from device.console.dice_reports import PAGES as DICE_PAGES
 from device.console.dice_reports import DiceReports, ReportFailed
 from device.console.journal_questions import JournalQuestions
-from device.console.page_files import PAGE_HEADERS, PAGES, REPORT_HEADERS, PageFiles
+from device.console.page_files import PAGES, REPORT_HEADERS, PageFiles, page_route
 from device.console.page_words import words_route
 from device.console.painted import painted_routes
 from device.console.players_page import no_display_route, players_routes
@@ -40,10 +40,10 @@ from device.console.screen_words import (
     hardware_in,
     rule_set_in,
     state_in,
-    virtual_in,
 )
 from device.console.statistics_page import StatisticsPage
 from device.console.supervisor_interface import answer_of, person_of, supervisor_routes
+from device.console.virtual_routes import virtual_routes
 from device.console.virtual_table import VirtualControls
 from device.languages.languages import language_of
 from device.languages.said import said
@@ -81,12 +81,6 @@ def create_app(
     # Catalogues are read before anyone waits for them: that of the screen, and that of the interface.
     for language in (settings.language or language_of(settings.terms.rule_set["name"]), "en"):
         said("", language, "")
-
-    def page(name: str) -> Callable[[Request], Any]:
-        async def serve(_request: Request) -> Response:
-            return FileResponse(PAGES / name, headers=PAGE_HEADERS)
-
-        return serve
 
     def who(request: Request) -> str | None:
         return person_of(terminal, request)
@@ -180,7 +174,7 @@ def create_app(
         return JSONResponse(answer_of(await terminal.open_table(parsed.terms, parsed.command, person=who(request))))
 
     routes: list[BaseRoute] = [
-        Route("/", page("console.html")),
+        page_route("/", "console.html"),
         words_route(settings, rules_now),
         Route("/openapi.json", description),
         Mount("/static", PageFiles(directory=PAGES)),
@@ -196,11 +190,11 @@ def create_app(
         Route("/api/dice", dice, methods=["POST"]),
         Route("/api/dice/fairness", dice_fairness),
         *(Route(f"/dice/{kind}", dice_page(kind)) for kind in DICE_PAGES),
-        Route("/supervisor", page("supervisor.html")),
+        page_route("/supervisor", "supervisor.html"),
         *supervisor_routes(terminal, questions, settings.sign_out_after_s),
-        Route("/commission", page("commission.html")),
+        page_route("/commission", "commission.html"),
         *commissioning.routes(),
-        Route("/statistics", page("statistics.html")),
+        page_route("/statistics", "statistics.html"),
         Route("/api/statistics", statistics.view),
         Route("/api/close", close_table, methods=["POST"]),
         Route("/api/no_more_bets", no_more_bets, methods=["POST"]),
@@ -208,20 +202,11 @@ def create_app(
         Route("/api/open", open_table, methods=["POST"]),
     ]
     if players is not None:
-        routes += [Route("/players", page("players.html")), *players_routes(terminal, players)]
+        routes += [page_route("/players", "players.html"), *players_routes(terminal, players)]
     else:
         routes.append(no_display_route(settings, rules_now))
     if controls is not None:
-        drive = controls
-
-        async def virtual(request: Request) -> Response:
-            if request.method == "POST":
-                await drive.apply(await read_body(request))
-                return JSONResponse({})
-            view = virtual_in(drive.view(), _language(request), rules_now())
-            return JSONResponse(view, headers={"Cache-Control": "no-store"})
-
-        routes += [Route("/virtual", page("virtual.html")), Route("/api/virtual", virtual, methods=["GET", "POST"])]
+        routes += virtual_routes(controls, rules_now)
     return Starlette(
         routes=routes,
         # A name of somebody else's that resolves to this machine gets nothing.

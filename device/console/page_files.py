@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -20,6 +22,15 @@ PAGE_HEADERS: Final = {
 REPORT_HEADERS: Final = PAGE_HEADERS | {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 }
+
+
+def page_route(path: str, name: str) -> Route:
+    """One of the terminal's own pages at `path`."""
+
+    async def serve(_request: Request) -> Response:
+        return FileResponse(PAGES / name, headers=PAGE_HEADERS)
+
+    return Route(path, serve)
 
 
 class PageFiles(StaticFiles):

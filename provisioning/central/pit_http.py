@@ -13,8 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
+from device.console.page_files import PAGE_HEADERS, PageFiles
 from device.console.page_files import PAGES as CONSOLE_PAGES
-from device.console.page_files import PageFiles
 from device.console.request_body import read_body
 from device.console.requests import BadRequest
 from device.console.screen_words import asked_language
@@ -29,11 +29,6 @@ from provisioning.central.pit_seen import SeenBook
 
 PAGES: Final = Path(__file__).with_name("pit_pages")
 _FIELDS: Final = ("site", "table", "alert", "raised", "name")
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 class _Stale(Exception):
@@ -45,7 +40,7 @@ def create_pit_app(board: Board, book: SeenBook, configuration: PitConfiguration
     recording = asyncio.Lock()
 
     async def page(_request: Request) -> Response:
-        return FileResponse(PAGES / "pit.html", headers=_HEADERS)
+        return FileResponse(PAGES / "pit.html", headers=PAGE_HEADERS)
 
     async def words(request: Request) -> Response:
         language = chosen_language(request.cookies, configuration.language)

@@ -180,9 +180,16 @@ def check_ca(ca: Path) -> ssl.SSLContext:
         raise ValueError(f"{ca}: holds no certificate; it should be the site's CA in PEM form") from error
     except OSError as error:
         raise ValueError(f"{ca}: cannot be read ({error.strerror}); it should be the site's CA in PEM form") from error
-    # From 3.13 on Python refuses a CA that says nothing of what its key is for; a site's own need not, on any system.
-    trusting.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return trusting
+    return takes_plain_ca(trusting)
+
+
+def takes_plain_ca(context: ssl.SSLContext) -> ssl.SSLContext:
+    """The same context, that takes a site's own CA on any system.
+
+    From 3.13 on Python refuses one that says nothing of what its key is for.
+    """
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
 
 
 def check_servers(servers: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ def writable_root(boot_folder: str | None) -> Iterator[Path]:
     Raises CommandFailed.
     """
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="boxman-root-", dir=_RUNTIME)))
+        folder = _folder(stack)
         _bind(stack, "/", folder)
         if boot_folder is not None and Path(boot_folder).is_mount():
             _bind(stack, boot_folder, folder / boot_folder.lstrip("/"))
@@ -37,10 +37,14 @@ def writable_root(boot_folder: str | None) -> Iterator[Path]:
 def lasting_root() -> Iterator[Path]:
     """A folder below which the system's own files are read as the next start finds them. Raises CommandFailed."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="boxman-root-", dir=_RUNTIME)))
+        folder = _folder(stack)
         run_command("mount", "--bind", "/", str(folder))
         stack.callback(run_command, "umount", str(folder))
         yield folder
+
+
+def _folder(stack: ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="boxman-root-", dir=_RUNTIME)))
 
 
 def _bind(stack: ExitStack, what: str, where: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 import httpx
 
+from device.nats_connection import takes_plain_ca
 from provisioning.command_failed import CommandFailed
 from provisioning.progress import ProgressBar
 from provisioning.release.bundle import BUNDLE_BYTES_MAX, BadBundle, Bundle
@@ -60,6 +61,7 @@ def _fetched(address: str, ca: Path | None) -> bytes:
 def _vouched_for(ca: Path | None) -> ssl.SSLContext:
     # Whoever serves it: what makes a bundle one for this unit is its signature.
     context = httpx.create_ssl_context()
-    if ca is not None:
-        context.load_verify_locations(cafile=ca)
-    return context
+    if ca is None:
+        return context
+    context.load_verify_locations(cafile=ca)
+    return takes_plain_ca(context)

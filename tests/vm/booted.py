@@ -126,24 +126,35 @@ def machine(work: Path, *, counts_instructions: bool = False) -> Iterator[Guest]
 
     With `counts_instructions` its clock does so, a nanosecond each, but is never ahead of the host's.
     """
-    data, port = work / "installation-data.img", free_port()
+    data = work / "installation-data.img"
     data.unlink(missing_ok=True)
     with data.open("wb") as empty:
         empty.truncate(256 << 20)
     subprocess.run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-L", "boxman-data", str(data)], check=True)
-    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", "-m", "768"]
-    command += ["-smp", "1", "-icount", "shift=0"] if counts_instructions else ["-smp", "2"]
+    processors = ["-smp", "1", "-icount", "shift=0"] if counts_instructions else ["-smp", "2"]
+    disks = {
+        "root": f"file={work / 'booted.img'},snapshot=on",
+        "releases": f"file={work / 'releases.img'},readonly=on",
+        "data": f"file={data},snapshot=on",
+    }
+    with running(work, "installation", ["-m", "768", *processors], disks) as guest:
+        yield guest
+
+
+@contextmanager
+def running(work: Path, name: str, size: list[str], disks: dict[str, str]) -> Iterator[Guest]:
+    """A machine under the rig's kernel, which logs as `name`. `size` and `disks` are QEMU's own words."""
+    port = free_port()
+    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", *size]
     command += ["-nodefaults", "-no-user-config", "-display", "none"]
-    command += ["-serial", f"file:{work / 'log' / 'installation.txt'}", "-serial", "stdio"]
+    command += ["-serial", f"file:{work / 'log' / f'{name}.txt'}", "-serial", "stdio"]
     command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
     command += [
         "-append",
         "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system",
     ]
-    for name, file in (("root", "booted.img"), ("releases", "releases.img"), ("data", data.name)):
-        read_only = "readonly=on" if name == "releases" else "snapshot=on"
-        command += ["-drive", f"file={work / file},format=raw,if=none,id={name},{read_only}"]
-        command += ["-device", f"virtio-blk-pci,drive={name}"]
+    for disk, words in disks.items():
+        command += ["-drive", f"{words},format=raw,if=none,id={disk}", "-device", f"virtio-blk-pci,drive={disk}"]
     command += ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:8080"]
     command += ["-device", "virtio-net-pci,netdev=net,romfile="]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr)

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from tests.central_rig import Authority
 from tests.conformance_rig import Program, free_port
-from tests.vm.booted import DEADLINE_S, Failed, Guest
+from tests.vm.booted import DEADLINE_S, HOST, Failed, Guest, running
 
-HOST = "10.0.2.2"
 SITE, TABLE = "casino-1", "craps-9"
 FIRST_BOOT = "boxman-first-boot.service"
 CARD = "/boot/firmware/boxman"
@@ -114,27 +113,10 @@ def boot_partition(card: Path, image: Path) -> None:
 @contextmanager
 def machine(work: Path, boot: Path) -> Iterator[Guest]:
     """A machine whose disks forget all when it ends."""
-    port = free_port()
-    command = ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "1024"]
-    command += ["-nodefaults", "-no-user-config", "-display", "none"]
-    command += ["-serial", f"file:{work / 'log' / 'first_boot.txt'}", "-serial", "stdio"]
-    command += ["-kernel", str(work / "vmlinux"), "-initrd", str(work / "initramfs.gz")]
-    arguments = "console=ttyS0 quiet loglevel=3 panic=-1 net.ifnames=0 systemd.getty_auto=0 boxman.task=system"
-    command += ["-append", arguments]
-    disks = {"root": work / "first-boot.img", "stick": work / "releases.img", "boot": boot}
-    for name, file in disks.items():
-        command += ["-drive", f"file={file},format=raw,if=none,id={name},snapshot=on"]
-        command += ["-device", f"virtio-blk-pci,drive={name}"]
-    command += ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:8080"]
-    command += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr)
-    try:
-        guest = Guest(process, port)
-        guest.wait_for_shell()
+    files = {"root": work / "first-boot.img", "stick": work / "releases.img", "boot": boot}
+    disks = {name: f"file={file},snapshot=on" for name, file in files.items()}
+    with running(work, "first_boot", ["-m", "1024", "-smp", "2"], disks) as guest:
         yield guest
-    finally:
-        process.kill()
-        process.wait()
 
 
 def check_all(guest: Guest, centre: Centre, console: Path) -> Iterator[tuple[str, str]]:

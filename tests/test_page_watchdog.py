@@ -3,11 +3,11 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Error, Page, Route, expect
 
 from device.console.page_files import PAGES
 from tests.browser_rig import SCREEN
@@ -42,7 +42,9 @@ def pass_time(page: Page, until: Callable[[], object], what: str) -> float:
     seconds = 0.0
     while not until():
         assert seconds < 200, f"not within 200 s of the page: {what}"
-        page.clock.run_for(500)
+        # An error of the page's program in a timer, which a browser writes on its console, is reported here too.
+        with suppress(Error):
+            page.clock.run_for(500)
         # What the browser and the terminal do takes its time.
         page.wait_for_timeout(20)
         seconds += 0.5

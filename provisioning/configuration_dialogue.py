@@ -36,6 +36,9 @@ def questions(plugged: list[str]) -> tuple[tuple[Question, ...], ...]:
     `plugged` holds the serial numbers of what is plugged in by USB and may be an I/O node.
     """
     node = f"usb:{plugged[0]}" if plugged else None
+    node_words = "Port of the I/O node, such as usb:e66058388306c52a"
+    if not plugged:
+        node_words += "; none is plugged in here, /dev/ttyACM0 is the only one of a Pi"
     return (
         (
             Question("table", "site", "Name of the house", "demo"),
@@ -49,7 +52,7 @@ def questions(plugged: list[str]) -> tuple[tuple[Question, ...], ...]:
         ),
         (
             Question("hardware", "pins", "Pins: lgpio on a Raspberry Pi, mock for a virtual table", "lgpio"),
-            Question("hardware", "node", "Port of the I/O node, such as usb:e66058388306c52a", node),
+            Question("hardware", "node", node_words, node),
         ),
         (
             Question("uplink", "servers", "NATS servers, with commas between them", None),

@@ -30,6 +30,9 @@ from device.settings import Settings
 LOOK_AGAIN_S: Final = 1.0
 """Whoever asks what is new hears after so long that nothing is."""
 
+COMMISSION_PATH: Final = "/commission"
+"""Where whatever else is asked for is sent to."""
+
 _FRESH: Final = {"Cache-Control": "no-store"}
 
 
@@ -54,7 +57,7 @@ def create_commissioning_app(
 
     async def elsewhere(request: Request) -> Response:
         query = f"?{request.url.query}" if request.url.query else ""
-        return RedirectResponse(f"/commission{query}", status_code=303, headers=_FRESH)
+        return RedirectResponse(f"{COMMISSION_PATH}{query}", status_code=303, headers=_FRESH)
 
     async def commissioning(request: Request) -> Response:
         if request.method == "POST":
@@ -68,7 +71,7 @@ def create_commissioning_app(
         return JSONResponse(trial.view(asked_language(request.query_params.get("language"))), headers=_FRESH)
 
     routes: list[BaseRoute] = [
-        page_route("/commission", "commission.html"),
+        page_route(COMMISSION_PATH, "commission.html"),
         words_route(settings, lambda: rules),
         Mount("/static", PageFiles(directory=PAGES)),
         Route("/api/commissioning", commissioning, methods=["GET", "POST"]),

@@ -61,6 +61,10 @@ class VirtualBoard(Board):
     def ticks_diff(self, later: int, earlier: int) -> int:
         return (later - earlier + WRAP_MS // 2) % WRAP_MS - WRAP_MS // 2
 
+    def sleep_ms(self, duration_ms: int) -> None:
+        # MicroPython's own sleep_ms wakes up every half millisecond here, for events of which there are none.
+        time.sleep(duration_ms / 1000)
+
     def start_watchdog(self) -> None:
         self.feed_watchdog()
         _thread.start_new_thread(self._watch, ())
@@ -70,7 +74,7 @@ class VirtualBoard(Board):
 
     def _watch(self) -> None:
         while super().ticks_diff(super().ticks_ms(), self._fed_ms) < WATCHDOG_MS:
-            time.sleep_ms(WATCH_MS)  # type: ignore[attr-defined]
+            self.sleep_ms(WATCH_MS)
         # The shell's parent is this process, whose other thread may hang in the system.
         os.system("kill -9 $PPID")  # noqa: S605
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import httpx
 
+from device.console.commissioning_interface import COMMISSION_PATH
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration
 from provisioning.install.places import MARK
@@ -25,14 +26,17 @@ _EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what a configuration may 
 def open_until(configuration: Configuration) -> tuple[bool, int]:
     """Whether a session is going on, and up to which event that is so (0: no terminal runs, so none is going on).
 
-    Raises CommandFailed where a terminal runs and does not say.
+    Raises CommandFailed where a terminal runs and does not say, or its table is commissioned.
     """
     if not is_active():
         return False, 0
     host = "127.0.0.1" if configuration.host in _EVERYWHERE else configuration.host
     address = f"http://{host}:{configuration.port}/api/state"
     try:
-        state: dict[str, Any] = httpx.get(address, timeout=_ANSWER_S, trust_env=False).raise_for_status().json()
+        answer = httpx.get(address, timeout=_ANSWER_S, trust_env=False)
+        if answer.headers.get("location") == COMMISSION_PATH:
+            raise CommandFailed("the table is being commissioned; finish that first, or leave it, on its own page")
+        state: dict[str, Any] = answer.raise_for_status().json()
         return bool(state["open"]), int(state["seq"])
     except (httpx.HTTPError, ValueError, KeyError) as error:
         raise CommandFailed(

@@ -1,8 +1,8 @@
 """boxman installed on a whole Debian, for real: `python -m tests.vm.installation WORK`, WORK as rig.sh has made it.
 
 One machine, from its first start to the end: package, installation, watchdog, kills, a unit that is replaced, a system
-that is read only, updates that hold and others that go back, and all of it taken back. A shell on its second serial
-port does what a technician would; the console is asked from outside.
+that is read only, updates that hold and others that go back, a commissioning on the table's page, and all of it taken
+back. A shell on its second serial port does what a technician would; the console is asked from outside.
 """
 
 import hashlib
@@ -13,8 +13,9 @@ from pathlib import Path
 
 from tests.central_rig import Central
 from tests.vm.booted import SERVICE, Failed, Guest, machine
+from tests.vm.commissioning import check_commissioning
 from tests.vm.replacement import centre, check_history, check_replacement, uplink
-from tests.vm.updates import PACKAGE, SILENCE_S, check_updates
+from tests.vm.updates import PACKAGE, SILENCE_S, STICK, check_updates
 
 SECRET = "the-password-of-the-uplink"
 TABLE = f"""\
@@ -57,6 +58,7 @@ def check_all(guest: Guest, central: Central, releases: Path) -> Iterator[tuple[
     yield from check_replacement(guest, central, table)
     yield from check_read_only(guest, table)
     yield from check_updates(guest, central, releases)
+    yield from check_commissioning(guest, f"{STICK}/sound.release")
     yield "through all of it the centre has what the table told", check_history(guest, central)
     yield from check_end(guest, before)
 

@@ -43,7 +43,8 @@ _REMEMBERED = 512
 
 @dataclass(frozen=True)
 class _Sentence:
-    pattern: re.Pattern[str]
+    english: str
+    begins: str  # up to its first part
     fixed: int  # how much of it is no part
     words: str
 
@@ -56,14 +57,21 @@ def _sentences(language: str) -> tuple[_Sentence, ...]:
     for key, words in catalogue(_HAS_ALL if language == "en" else language).items():
         if key.startswith(begin) and isinstance(words, str):
             english = key.removeprefix(begin)
-            pattern, fixed = "", 0
-            for literal, field, _, _ in string.Formatter().parse(english):
-                pattern += re.escape(literal)
-                fixed += len(literal)
-                if field is not None:
-                    pattern += f"(?P<{field}>{_AN_AMOUNT if field.startswith(AMOUNT) else _A_PART})"
-            found.append(_Sentence(re.compile(pattern, re.DOTALL), fixed, english if language == "en" else words))
+            literals = [literal for literal, _, _, _ in string.Formatter().parse(english)]
+            fixed = sum(map(len, literals))
+            found.append(_Sentence(english, literals[0], fixed, english if language == "en" else words))
     return tuple(sorted(found, key=lambda sentence: -sentence.fixed))
+
+
+@cache
+def _pattern(english: str) -> re.Pattern[str]:
+    """Made when a text begins like it: all of them together take a small computer a good part of a second."""
+    pattern = ""
+    for literal, field, _, _ in string.Formatter().parse(english):
+        pattern += re.escape(literal)
+        if field is not None:
+            pattern += f"(?P<{field}>{_AN_AMOUNT if field.startswith(AMOUNT) else _A_PART})"
+    return re.compile(pattern, re.DOTALL)
 
 
 @lru_cache(_REMEMBERED)
@@ -97,7 +105,9 @@ def _told(text: str, language: str, rules: str) -> str | None:
         body = text.removesuffix(stop)
         for candidate in dict.fromkeys((body, body[:1].lower() + body[1:])):
             for sentence in _sentences(language):
-                if found := sentence.pattern.fullmatch(candidate):
+                if not candidate.startswith(sentence.begins):
+                    continue
+                if found := _pattern(sentence.english).fullmatch(candidate):
                     parts = {name: _part(name, part, language, rules) for name, part in found.groupdict().items()}
                     words = sentence.words.format_map(parts)
                     if stop:

@@ -9,13 +9,14 @@ from drivers.wiring import DEFAULT_PINS, Pin, Wiring
 from provisioning.command_failed import CommandFailed
 from provisioning.command_line import main
 from provisioning.configuration import Configuration
-from provisioning.install import steps
+from provisioning.install import boot_lines, install_commands, steps
 from provisioning.install.changes import Change, Entry, File, Link, changes, shown
 from provisioning.install.given_files import take_along
 from provisioning.install.plan import RECORD, Found, recorded_in, taken_back, wanted
 from provisioning.install.read_only import device_of, entries, unit_name
 from provisioning.install.system import System, check_foreign
 from provisioning.install.system_files import device_names
+from tests.central_rig import Authority
 
 UNIT = "/etc/systemd/system/boxman.service"
 PROGRAM = PurePosixPath("/usr/bin/boxman")
@@ -77,6 +78,14 @@ def text_of(entry: Entry) -> str:
     return entry.text
 
 
+DEBIAN_HAS = {"etc", "etc/modules-load.d", "etc/systemd", "etc/systemd/system", "etc/tmpfiles.d", "etc/udev"} | {
+    "etc/systemd/system/multi-user.target.wants",
+    "etc/udev/rules.d",
+    "usr/local",
+    "usr/local/share",
+}
+
+
 def test_installed_twice_is_installed_once_and_taken_back_is_as_before(tmp_path: Path) -> None:
     system = image(tmp_path)
     before = contents(tmp_path)
@@ -94,6 +103,8 @@ def test_installed_twice_is_installed_once_and_taken_back_is_as_before(tmp_path:
     del after["etc/boxman"]
     folders = {path for path in after.keys() - before.keys() if (tmp_path / path).is_dir()}
     assert {path: after[path] for path in after.keys() - folders} == before
+    # Debian has them by itself.
+    assert folders <= DEBIAN_HAS
     assert uninstall(system) == ()
 
 
@@ -131,6 +142,229 @@ def test_an_installation_that_broke_off_can_be_taken_back(tmp_path: Path) -> Non
         uninstall(system)
         left = {path: entry for path, entry in contents(folder).items() if not (folder / path).is_dir()}
         assert left == {path: entry for path, entry in before.items() if not (folder / path).is_dir()}
+
+
+class _Cut(BaseException):
+    """The power, at a moment."""
+
+
+class Computer:
+    """An image that the commands change; what they run is remembered, and the power is cut when `left` is used up."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        image(folder)
+        self.folder = folder
+        self.left = 1_000
+        self.ran: list[str] = []
+        (folder / "usr/bin/boxman").touch()
+        self.table = folder.with_suffix(".toml")
+        self.table.write_text('[system]\ntime_servers = ["10.0.0.1"]\n')
+        monkeypatch.setattr("sys.prefix", "/usr")
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        monkeypatch.setattr("os.lchown", lambda *_: None)
+        apply = System.apply
+
+        def goes_on_and_applies(system: System, change: Change) -> None:
+            self._goes_on()
+            apply(system, change)
+
+        monkeypatch.setattr(System, "apply", goes_on_and_applies)
+        monkeypatch.setattr(install_commands, "run_command", self._run)
+
+    def _goes_on(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise _Cut
+
+    def _run(self, command: str, *words: str) -> None:
+        self._goes_on()
+        self.ran.append(" ".join((command, *words)) if command == "systemctl" else command)
+        if command == "systemd-sysusers":
+            self.people(
+                "boxman:x:999:999:boxman terminal:/:/usr/sbin/nologin",
+                "boxman-kiosk:x:998:998:boxman screen:/:/usr/sbin/nologin",
+            )
+        for kind, file in (("userdel", "passwd"), ("groupdel", "group")):
+            if command == kind:
+                lines = (self.folder / "etc" / file).read_text().splitlines()
+                kept = [line for line in lines if line.partition(":")[0] != words[-1]]
+                (self.folder / "etc" / file).write_text("\n".join([*kept, ""]))
+
+    def people(self, *lines: str) -> None:
+        """Let these be in /etc/passwd, each with a group."""
+        root = ["root:x:0:0:root:/root:/bin/bash"]
+        (self.folder / "etc/passwd").write_text("\n".join([*root, *lines, ""]))
+        groups = [f"{line.partition(':')[0]}:x:900:" for line in (*root, *lines)]
+        (self.folder / "etc/group").write_text("\n".join([*groups, ""]))
+
+    def do(self, what: str, *more: str, cut_after: int = 1_000) -> int | None:
+        """Install or uninstall; None: the power was cut after so many steps."""
+        self.left, self.ran = cut_after, []
+        try:
+            return main(["provision", what, "--root", str(self.folder), *more])
+        except _Cut:
+            return None
+
+
+def test_a_cut_anywhere_is_gone_on_with_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        whole = Computer(tmp_path / "whole", patch)
+        whole.people()
+        bare = contents(whole.folder)
+        assert whole.do("install", "--config", str(whole.table)) == 0
+        steps_in = 1_000 - whole.left
+        assert whole.ran == ["systemd-sysusers", "systemd-tmpfiles"]
+        done = contents(whole.folder)
+        assert whole.do("install") == 0
+        assert whole.ran == []
+        assert contents(whole.folder) == done
+        assert whole.do("uninstall") == 0
+        steps_out = 1_000 - whole.left
+        assert whole.ran == ["userdel", "userdel", "groupdel", "groupdel"]
+        back = contents(whole.folder)
+        assert {path: entry for path, entry in back.items() if path in bare} == bare
+        assert whole.do("uninstall") == 0
+        assert whole.left == 1_000
+    for cut_after in {1, steps_in // 2, *range(steps_in - 3, steps_in), steps_out - 5, steps_out - 1}:
+        with monkeypatch.context() as patch:
+            computer = Computer(tmp_path / str(cut_after), patch)
+            computer.people()
+            if computer.do("install", "--config", str(computer.table), cut_after=cut_after) is None:
+                assert computer.do("install", "--config", str(computer.table)) == 0
+                assert computer.ran == ["systemd-sysusers", "systemd-tmpfiles"]
+            assert contents(computer.folder) == done
+            if computer.do("uninstall", cut_after=cut_after) is None:
+                assert computer.do("uninstall") == 0
+            assert contents(computer.folder) == back
+
+
+@pytest.mark.parametrize("of", ["file", "link"])
+def test_what_a_cut_has_left_beside_a_file_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str) -> None:
+    computer = Computer(tmp_path / "image", monkeypatch)
+    computer.people()
+    before = contents(computer.folder)
+    left = {"file": ".boxman-boxman.conf", "link": ".boxman-boxman.service"}[of]
+
+    def cut(path: Path, target: Path) -> Path:
+        if path.name == left:
+            raise _Cut
+        path.rename(target)
+        return target
+
+    for last in ("install", "uninstall"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", cut)
+            assert computer.do("install", "--config", str(computer.table)) is None
+        assert [path.name for path in computer.folder.rglob(".boxman-*")] == [left]
+        assert computer.do(last, *(["--config", str(computer.table)] if last == "install" else [])) == 0
+        assert list(computer.folder.rglob(".boxman-*")) == []
+        if last == "install":
+            assert computer.do("uninstall") == 0
+    folders = {path for path in contents(computer.folder).keys() - before.keys() if (computer.folder / path).is_dir()}
+    assert all("boxman" not in path for path in folders - {"etc/boxman"})
+
+
+def test_a_unit_that_is_gone_already_is_not_stopped_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    computer = Computer(tmp_path / "image", monkeypatch)
+    assert computer.do("install", "--config", str(computer.table)) == 0
+    monkeypatch.setattr(install_commands, "_is_running", lambda _: True)
+    while (computer.folder / UNIT[1:]).exists():
+        # One step more than it takes to stop the services and what logind has started for their users.
+        assert computer.do("uninstall", cut_after=3) is None
+        assert computer.ran[-1] == "systemctl stop user@999.service user@998.service"
+    assert (computer.folder / RECORD[1:]).exists()
+    assert computer.do("uninstall") == 0
+    assert not [command for command in computer.ran if command.startswith("systemctl stop boxman")]
+    assert not (computer.folder / RECORD[1:]).exists()
+
+
+def test_what_an_installation_that_broke_off_would_have_removed_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computer = Computer(tmp_path / "image", monkeypatch)
+    assert computer.do("install", "--config", str(computer.table)) == 0
+    time_servers = computer.folder / "etc/systemd/timesyncd.conf.d/boxman.conf"
+    assert time_servers.exists()
+    computer.table.write_text("")
+    assert computer.do("install", "--config", str(computer.table), cut_after=1) is None
+    assert time_servers.exists()
+    assert computer.do("install", "--config", str(computer.table)) == 0
+    assert not time_servers.exists()
+
+
+def test_a_person_who_has_a_name_of_boxmans_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    computer = Computer(tmp_path / "image", monkeypatch)
+    computer.people("boxman:x:1000:1000:,,,:/home/boxman:/bin/bash")
+    before = contents(computer.folder)
+    assert computer.do("install", "--config", str(computer.table)) == 1
+    assert "/etc/passwd: boxman is there already, and is not boxman's; give that user" in capsys.readouterr().err
+    assert contents(computer.folder) == before
+    computer.people()
+    assert computer.do("install", "--config", str(computer.table)) == 0
+    computer.people("boxman:x:1000:1000:,,,:/home/boxman:/bin/bash")
+    assert computer.do("uninstall") == 0
+    assert computer.ran == []
+
+
+def test_nothing_outside_of_the_root_is_given_to_another_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    computer = Computer(tmp_path / "image", monkeypatch)
+    given: list[Path] = []
+    monkeypatch.setattr("os.lchown", lambda path, *_: given.append(Path(path)))
+    assert computer.do("install", "--config", str(computer.table)) == 0
+    (tmp_path / "outside").mkdir()
+    (computer.folder / "var/lib").mkdir(parents=True)
+    (computer.folder / "var/lib/boxman").symlink_to(tmp_path / "outside")
+    before = contents(computer.folder)
+    assert computer.do("uninstall") == 1
+    assert f"{computer.folder}/var/lib/boxman: leads out of {computer.folder}" in capsys.readouterr().err
+    assert (contents(computer.folder), given) == (before, [])
+    (computer.folder / "var/lib/boxman").unlink()
+    (computer.folder / "srv").mkdir()
+    (computer.folder / "var/lib/boxman").symlink_to("../../srv")
+    assert computer.do("uninstall") == 0
+    assert computer.folder / "var/lib/boxman" in given
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("config.txt", f"{boot_lines.BEGIN}\ngpio=5=ip,pu\n[pi4]\n", "config.txt: has only one of the lines "),
+        ("config.txt", f"a\n{boot_lines.END}\n", "config.txt: has only one of the lines "),
+        ("cmdline.txt", "root=PARTUUID=1-02\nroot=/dev/sda2\n", "cmdline.txt: must be one line, which is all that "),
+        ("cmdline.txt", "\n", "cmdline.txt: must be one line, which is all that "),
+        ("config.txt", None, "config.txt: is a link; it should be a file"),
+        ("cmdline.txt", None, "firmware: holds config.txt, but no cmdline.txt beside it"),
+    ],
+)
+def test_boot_files_that_cannot_be_changed_for_certain_are_not(
+    tmp_path: Path, name: str, text: str | None, said: str
+) -> None:
+    system = image(tmp_path)
+    path = tmp_path / "boot/firmware" / name
+    if text is None:
+        path.rename(tmp_path / name)
+        path.symlink_to(tmp_path / name)
+    else:
+        path.write_text(text)
+    with pytest.raises(CommandFailed, match=re.escape(said)):
+        install(system, REAL)
+
+
+def test_a_block_without_its_last_line_end_is_one(tmp_path: Path) -> None:
+    system = image(tmp_path)
+    install(system, REAL)
+    config = tmp_path / "boot/firmware/config.txt"
+    installed = config.read_text()
+    config.write_text(installed.removesuffix("\n"))
+    install(system, REAL)
+    assert config.read_text() == installed
+    config.write_text(installed.removesuffix("\n"))
+    uninstall(system)
+    assert config.read_text() == CONFIG
 
 
 def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
@@ -230,6 +464,18 @@ def test_the_node_has_a_name_whatever_it_is_known_by(node: str, match: str) -> N
     assert 'SYMLINK+="boxman/node"' in rules
 
 
+def test_the_token_beside_the_configuration_is_nobodys_but_the_terminals(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text('[proposals]\ntoken_file = "proposals.token"\n')
+    system = image(tmp_path / "image")
+    install(system, *take_along(path, system))
+    said = (tmp_path / "image/etc/tmpfiles.d/boxman.conf").read_text().splitlines()
+    # tmpfiles.d(5): in the order in which they are listed.
+    assert said[-2:] == ["z /etc/boxman/* 0640 root boxman -", "z /etc/boxman/proposals.token 0600 boxman boxman -"]
+    install(system, Configuration())
+    assert (tmp_path / "image/etc/tmpfiles.d/boxman.conf").read_text().splitlines() == said[:-1]
+
+
 def test_units_of_paths_are_named_as_systemd_names_them() -> None:
     # What systemd-escape --path says.
     assert unit_name("/dev/disk/by-label/boxman-data", ".device") == "dev-disk-by\\x2dlabel-boxman\\x2ddata.device"
@@ -259,6 +505,7 @@ def test_a_change_is_shown_as_a_difference_without_its_passwords() -> None:
 
 
 def test_the_files_that_a_configuration_names_come_along(tmp_path: Path) -> None:
+    authority_pem = Authority(tmp_path).ca.read_text()
     system = image(tmp_path / "image")
     path = tmp_path / "table.toml"
     rules = Path(__file__).parent.parent / "engine_lite/rule_sets/us-vegas.json"
@@ -276,6 +523,15 @@ def test_the_files_that_a_configuration_names_come_along(tmp_path: Path) -> None
     # Where it is in memory it has to be written through.
     assert take_along(None, system, in_memory=True)[1] == take_along(path, system)[1]
     (place / "table.toml").unlink()
+    for name in ("installed", "table.toml"):
+        (tmp_path / name).write_text(authority_pem)
+        (tmp_path / "site.toml").write_text(f'[uplink]\nhttps = "https://central.example"\nca = "{name}"\n')
+        with pytest.raises(CommandFailed, match=f"uplink.ca: {name} is the name of another file on a table's computer"):
+            take_along(tmp_path / "site.toml", system)
+    (tmp_path / "latin.pem").write_bytes("Zürich\n".encode("latin-1") + authority_pem.encode())
+    (tmp_path / "site.toml").write_text('[uplink]\nhttps = "https://central.example"\nca = "latin.pem"\n')
+    with pytest.raises(CommandFailed, match=r"uplink.ca: .*/latin.pem is no UTF-8 text \(byte 1\)"):
+        take_along(tmp_path / "site.toml", system)
     (tmp_path / "below").mkdir()
     (tmp_path / "below/house.json").write_text(rules.read_text())
     path.write_text('[table]\nrules = "below/house.json"\n')

@@ -12,7 +12,8 @@ from drivers.wiring import Wiring
 
 BEGIN = '# boxman: begin (by "boxman provision install"; what is changed here is overwritten)'
 END = "# boxman: end"
-_BLOCK = re.compile(rf"\n?{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
+# One block alone, also at the end of a text that was left without a last line end.
+_BLOCK = re.compile(rf"\n?{re.escape(BEGIN)}\n(?:(?!{re.escape(BEGIN)}).)*?{re.escape(END)}(?:\n|\Z)", re.DOTALL)
 
 # What else may take a pin of the header, and the line that keeps it from doing so.
 _TAKERS = (
@@ -43,6 +44,21 @@ def with_block(config: str, wiring: Wiring) -> str:
 def without_block(config: str) -> str:
     """The text of config.txt without those lines."""
     return _BLOCK.sub("", config)
+
+
+def config_fault(config: str) -> str | None:
+    """What somebody has done to config.txt so that the lines in it cannot be told from others; None: nothing."""
+    left = without_block(config).splitlines()
+    if BEGIN in left or END in left:
+        return f'has only one of the lines "{BEGIN}" and "{END}"; remove it and what belongs to it'
+    return None
+
+
+def command_line_fault(line: str) -> str | None:
+    """What is wrong with cmdline.txt; None: nothing."""
+    if sum(bool(each.strip()) for each in line.splitlines()) != 1:
+        return "must be one line, which is all that the kernel gets; remove the others"
+    return None
 
 
 def _gpio(pins: Iterable[int], state: str) -> list[str]:

@@ -7,6 +7,7 @@ from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration, ConfigurationError, read_configuration
 from provisioning.install.changes import File
 from provisioning.install.places import CONFIGURATION, CONFIGURATION_FOLDER
+from provisioning.install.plan import RECORD
 from provisioning.install.system import System
 
 
@@ -44,9 +45,20 @@ def _texts(path: Path, system: System) -> dict[str, str]:
                 )
         elif len(place.parts) != 1:
             raise CommandFailed(f"{path}: {key}: {named} must be a file beside the configuration, in the same folder")
+        elif f"{CONFIGURATION_FOLDER}/{place}" in (CONFIGURATION, RECORD):
+            raise CommandFailed(f"{path}: {key}: {named} is the name of another file on a table's computer; rename it")
         else:
-            texts[f"{CONFIGURATION_FOLDER}/{place}"] = (path.parent / named).read_text(encoding="utf-8")
+            texts[f"{CONFIGURATION_FOLDER}/{place}"] = _text(path.parent / named, f"{path}: {key}")
     return texts
+
+
+def _text(path: Path, named_by: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{named_by}: {path} cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{named_by}: {path} is no UTF-8 text (byte {error.start})") from error
 
 
 def _ca(data: dict[str, dict[str, str]]) -> str:

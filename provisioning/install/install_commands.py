@@ -14,9 +14,10 @@ from provisioning.command_failed import CommandFailed
 from provisioning.install import steps
 from provisioning.install.changes import Change, File, changes, shown
 from provisioning.install.given_files import take_along
-from provisioning.install.places import CONFIGURATION_FOLDER, DATA, KIOSK_USER, RELEASES_FOLDER, UNITS, USER
-from provisioning.install.plan import SERVICES, Found, taken_back, wanted
+from provisioning.install.places import CONFIGURATION_FOLDER, DATA, RELEASES_FOLDER, UNITS
+from provisioning.install.plan import RECORD, SERVICES, Found, begun, taken_back, wanted
 from provisioning.install.system import System, check_foreign
+from provisioning.install.system_files import USERS
 from provisioning.install.writable_root import is_read_only, lasting_root, run_command, writable_root
 from provisioning.release.switching import CURRENT, RELEASES
 from provisioning.standard_streams import visible
@@ -54,6 +55,7 @@ def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
     system = _system(root, dry_run)
     configuration, given = take_along(configuration_path, system, in_memory=is_read_only(root))
     found = system.find(_program(system))
+    _check_users(system)
     entries = wanted(configuration, given, found)
     with _lasting(root) as lasting:
         before = {
@@ -75,10 +77,14 @@ def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
         return 0
     if todo:
         with _to_write(root, found) as (folder, now):
+            written = System(folder)
+            written.apply(begun(found, entries))
             for change in todo:
-                System(folder).apply(change)
+                if change.path != RECORD:
+                    written.apply(change)
             for command in steps.after_installing(folder, services if running and now else None):
                 run_command(*command)
+            written.apply(Change(RECORD, None, entries[RECORD]))
         if not now or (running and configuration.data_partition is not None and not is_read_only(root)):
             print("start the computer anew: it is read only from then on, and all changes are in force")
     print(f"{len(todo)} changes made" if todo else "nothing to change")
@@ -92,25 +98,39 @@ def uninstall(root: Path, dry_run: bool) -> int:
     entries = taken_back(found)
     todo = changes({path: system.read(path, entry) for path, entry in entries.items()}, entries)
     running = _is_running(root)
-    users = _own_names(system, "/etc/passwd")
-    stopping = steps.before_taking_back([service for service in SERVICES if f"{UNITS}/{service}" in found.recorded])
+    own = {name: user_id for name, full_name, user_id in _users(system) if full_name == USERS[name]}
+    # Whoever takes back what was taken back in part finds no unit to stop.
+    units = [service for service in SERVICES if f"{UNITS}/{service}" in found.recorded]
+    units = [unit for unit in units if system.read(f"{UNITS}/{unit}", None) is not None]
+    stopping = steps.before_taking_back(units, [*own.values()])
+    for path in (CONFIGURATION_FOLDER, DATA):
+        # Where it leads out, it is told before anything is changed.
+        system.inside(path)
     if dry_run:
-        _show(todo, [*(stopping if running else []), *steps.after_taking_back(root, running, users)] if todo else [])
+        _show(todo, [*(stopping if running else []), *steps.after_taking_back(root, running, [*own])] if todo else [])
         return 0
     if todo:
         for command in stopping if running else []:
             run_command(*command)
         with _to_write(root, found) as (folder, now):
+            written = System(folder)
+            # The record goes when all is done, the commands as well: what broke off is gone on with.
+            last = [change for change in todo if change.path == RECORD]
             for change in todo:
-                System(folder).apply(change)
+                if change not in last:
+                    written.apply(change)
+            for path in entries:
+                written.tidy(path)
             # Nobody else is to become the owner of what is left, who is made with the same number one day.
-            for left in (System(folder).real(CONFIGURATION_FOLDER), system.real(DATA)):
-                _give_to_root(left)
-            for command in steps.after_taking_back(folder, running and now, users):
+            for kept in (written.inside(CONFIGURATION_FOLDER), system.inside(DATA)):
+                _give_to_root(kept)
+            for command in steps.after_taking_back(folder, running and now, [*own]):
                 run_command(*command)
             # userdel removes the group of a user only where /etc/login.defs says so.
-            for group in _own_names(System(folder), "/etc/group"):
+            for group in _groups_alone(written):
                 run_command(*steps.removing("groupdel", folder, running and now, group))
+            for change in last:
+                written.apply(change)
         if not now:
             print("start the computer anew: it is as it was from then on")
     print(f"{len(todo)} changes taken back; {CONFIGURATION_FOLDER} and {DATA} stay" if todo else "nothing to take back")
@@ -171,11 +191,30 @@ def _show(todo: Iterable[Change], commands: Iterable[steps.Command]) -> None:
         print("run", *command)
 
 
-def _own_names(system: System, path: str) -> list[str]:
-    """Those of the names that an installation makes which are in /etc/passwd or /etc/group."""
+def _check_users(system: System) -> None:
+    """Raises CommandFailed where somebody else has the name of a user that an installation makes."""
+    for name, full_name, _ in _users(system):
+        if full_name != USERS[name]:
+            raise CommandFailed(
+                f"/etc/passwd: {name} is there already, and is not boxman's; give that user another name: the services "
+                "run as one without rights"
+            )
+
+
+def _users(system: System) -> list[tuple[str, str, str]]:
+    """Those of the names that an installation makes which are in /etc/passwd, with full names and numbers."""
+    return [(line[0], line[4], line[2]) for line in _lines(system, "/etc/passwd") if line[0] in USERS and len(line) > 4]
+
+
+def _groups_alone(system: System) -> list[str]:
+    """Those which are in /etc/group and nobody's of that name."""
+    people = {line[0] for line in _lines(system, "/etc/passwd")}
+    return [line[0] for line in _lines(system, "/etc/group") if line[0] in USERS and line[0] not in people]
+
+
+def _lines(system: System, path: str) -> list[list[str]]:
     there = system.read(path, None)
-    names = [line.partition(":")[0] for line in there.text.splitlines()] if isinstance(there, File) else []
-    return [name for name in (USER, KIOSK_USER) if name in names]
+    return [line.split(":") for line in there.text.splitlines()] if isinstance(there, File) else []
 
 
 def _give_to_root(folder: Path) -> None:

@@ -1,13 +1,13 @@
 """What an installation puts on a system, and what taking it back leaves: plain values, from plain values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from drivers.wiring import Wiring
 from provisioning.configuration import Configuration
 from provisioning.install import boot_lines, read_only, system_files, units
-from provisioning.install.changes import Entry, File, Link
+from provisioning.install.changes import Change, Entry, File, Link
 from provisioning.install.places import (
     CONFIGURATION_FOLDER,
     KIOSK_USER,
@@ -25,6 +25,7 @@ TERMINAL_SERVICE = "boxman.service"
 KIOSK_SERVICE = f"{KIOSK_USER}.service"
 SERVICES = (TERMINAL_SERVICE, KIOSK_SERVICE)
 _FORMER = ".boxman"
+_UNDER_WAY = "# An installation is under way, or has broken off; the same command goes on."
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,33 @@ def wanted(configuration: Configuration, given: Mapping[str, str], found: Found)
     where the configuration is in place.
     """
     own = _own(configuration, found)
-    record = "\n".join([f"# {MARK}", *sorted(own), ""])
+    record = _record(own)
     gone: dict[str, Entry] = {path: None for path in found.recorded if path not in own}
     texts: dict[str, Entry] = {path: File(text, 0o640) for path, text in given.items()}
     # The record goes before what it tells of, so that an installation that broke off can be taken back as well.
     return gone | {RECORD: File(record, 0o640)} | texts | own | _boot(configuration, found)
 
 
+def _record(paths: Iterable[str], *more: str) -> str:
+    return "\n".join([f"# {MARK}", *more, *sorted(paths), ""])
+
+
+def begun(found: Found, entries: Mapping[str, Entry]) -> Change:
+    """What is put there before anything else of `entries`, and replaced when all is done, the commands as well.
+
+    It names what is to go and what is to come. However much was done when an installation breaks off, the next one has
+    this to change, and so runs the commands.
+    """
+    record = entries[RECORD]
+    assert isinstance(record, File)
+    paths = {*found.recorded, *recorded_in(record.text)}
+    return Change(RECORD, None, File(_record(paths, _UNDER_WAY), record.mode))
+
+
 def _own(configuration: Configuration, found: Found) -> dict[str, Entry]:
     own: dict[str, Entry] = {
         SYSUSERS: File(system_files.users()),
-        TMPFILES: File(system_files.owners()),
+        TMPFILES: File(system_files.owners(configuration)),
         # Behind 99-com.rules.
         "/etc/udev/rules.d/99-z-boxman.rules": File(system_files.device_names(configuration)),
         "/etc/systemd/journald.conf.d/boxman.conf": File(system_files.log_limits()),

@@ -32,9 +32,11 @@ def after_installing(root: Path, services: Sequence[str] | None) -> list[Command
     return commands
 
 
-def before_taking_back(services: Sequence[str]) -> list[Command]:
+def before_taking_back(services: Sequence[str], user_ids: Sequence[str]) -> list[Command]:
     """Stop what would lose the ground beneath it."""
-    return [("systemctl", "stop", *services)] if services else []
+    # What logind has started for the screen outlives it by ten seconds, and userdel removes nobody meanwhile.
+    managers = [f"user@{user_id}.service" for user_id in user_ids]
+    return [("systemctl", "stop", *units) for units in (services, managers) if units]
 
 
 def after_taking_back(root: Path, running: bool, users: list[str]) -> list[Command]:

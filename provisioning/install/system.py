@@ -1,19 +1,19 @@
 """The system that is installed on: this computer, or a folder that holds the file system of another one."""
 
 import os
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from provisioning.command_failed import CommandFailed
+from provisioning.install import boot_lines
 from provisioning.install.changes import Change, Entry, File, Link
 from provisioning.install.places import DATA, MARK
 from provisioning.install.plan import RECORD, Found, boot_files, recorded_in
 
 _BOOT_FOLDERS = ("/boot/firmware", "/boot")
 _COMPOSITORS = ("/usr/bin/cage",)
-_OWN_FOLDERS = (".conf.d", ".mount.d", "local-fs.target.wants", "boxman")
+_OWN_FOLDERS = (".conf.d", ".mount.d", "local-fs.target.wants", "sysusers.d", "boxman")
 _BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser")
 
 
@@ -30,6 +30,10 @@ class System:
         if not here.parent.resolve().is_relative_to(root):
             raise CommandFailed(f"{here.parent}: leads out of {self.root}; make its link a relative one")
         return here
+
+    def inside(self, folder: str) -> Path:
+        """Where what is in the folder `folder` is here. Raises CommandFailed where a link leads out of the root."""
+        return self.real(f"{folder}/.boxman").parent
 
     def read(self, path: str, like: Entry) -> Entry:
         """What is at `path`; its mode only where that of `like` matters. Raises CommandFailed."""
@@ -51,8 +55,8 @@ class System:
         for path in boot_files(folder) if folder is not None else ():
             if isinstance(there := self.read(path, None), File):
                 boot[path] = there.text
-        if folder is not None and f"{folder}/cmdline.txt" not in boot:
-            raise CommandFailed(f"{self.real(folder)}: holds config.txt, but no cmdline.txt beside it")
+        if folder is not None:
+            self._check_boot(folder, boot)
         record = self.read(RECORD, None)
         return Found(
             program,
@@ -62,6 +66,19 @@ class System:
             recorded_in(record.text) if isinstance(record, File) else (),
             boot,
         )
+
+    def _check_boot(self, folder: str, boot: Mapping[str, str]) -> None:
+        config, line = f"{folder}/config.txt", f"{folder}/cmdline.txt"
+        if config not in boot:
+            raise CommandFailed(f"{self.real(config)}: is a link; it should be a file")
+        if line not in boot:
+            raise CommandFailed(f"{self.real(folder)}: holds config.txt, but no cmdline.txt beside it")
+        for path, fault in (
+            (config, boot_lines.config_fault(boot[config])),
+            (line, boot_lines.command_line_fault(boot[line])),
+        ):
+            if fault is not None:
+                raise CommandFailed(f"{self.real(path)}: {fault}")
 
     def _first(self, paths: Iterable[str]) -> str | None:
         return next((path for path in paths if self.real(path).exists()), None)
@@ -87,6 +104,16 @@ class System:
         except OSError as error:
             raise CommandFailed(f"{here}: cannot be written ({error.strerror})") from error
 
+    def tidy(self, path: str) -> None:
+        """Remove what a change of `path` that was cut off has left beside it. Raises CommandFailed."""
+        left = _unfinished(self.real(path))
+        try:
+            if left.is_symlink() or left.exists():
+                left.unlink()
+                _remove_empty(left.parent)
+        except OSError as error:
+            raise CommandFailed(f"{left}: cannot be removed ({error.strerror})") from error
+
 
 def check_foreign(changes: Iterable[Change], recorded: Iterable[str]) -> None:
     """Raises CommandFailed where a file is somebody else's that boxman would put one of its own in the place of."""
@@ -103,9 +130,15 @@ def _is_own(entry: Entry) -> bool:
     return isinstance(entry, Link) or (isinstance(entry, File) and MARK in entry.text and entry.mode is not None)
 
 
+def _unfinished(here: Path) -> Path:
+    """Where an entry is made before it has its place; always there, so that what a cut has left is found again."""
+    return here.with_name(f".boxman-{here.name}")
+
+
 def _write(here: Path, file: File) -> None:
-    descriptor, name = tempfile.mkstemp(dir=here.parent, prefix=".boxman-")
-    new = Path(name)
+    new = _unfinished(here)
+    new.unlink(missing_ok=True)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "w", encoding="utf-8") as stream:  # noqa: PTH123
             stream.write(file.text)
@@ -125,7 +158,7 @@ def _write(here: Path, file: File) -> None:
 
 
 def _put(here: Path, link: Link) -> None:
-    new = here.with_name(f".boxman-{here.name}")
+    new = _unfinished(here)
     new.unlink(missing_ok=True)
     new.symlink_to(link.target)
     new.replace(here)

@@ -2,35 +2,42 @@
 
 import re
 from pathlib import PurePosixPath
+from typing import Final
 
 from provisioning.configuration import Configuration
 from provisioning.install.places import CONFIGURATION_FOLDER, KIOSK_USER, MARK, USER
 
+USERS: Final = {USER: "boxman terminal", KIOSK_USER: "boxman screen"}
+"""Who the services run as, with the full names by which they are known from a person of such a name."""
+
 # MicroPython on a Raspberry Pi Pico, as its USB port says.
 _NODE_IDS = ("2e8a", "0005")
-# What a udev rule can hold without quoting; the serial numbers of Picos are hexadecimal.
+# What a udev rule and a line of tmpfiles.d can hold without quoting; the serial numbers of Picos are hexadecimal.
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def users() -> str:
     """sysusers.d(5): who the services run as. Neither can log in or owns anything but its data."""
-    return f"""\
-# {MARK}
-u {USER} - "boxman terminal" - /usr/sbin/nologin
-u {KIOSK_USER} - "boxman screen" - /usr/sbin/nologin
-"""
+    lines = [f'u {user} - "{name}" - /usr/sbin/nologin' for user, name in USERS.items()]
+    return "\n".join([f"# {MARK}", *lines, ""])
 
 
-def owners() -> str:
+def owners(configuration: Configuration) -> str:
     """tmpfiles.d(5): the configuration and what lies beside it is for root to change and for the terminal to read.
 
-    It may hold a server's password.
+    It may hold a server's password. The word that programs must send is the terminal's alone, which takes it from no
+    file that others may read.
     """
-    return f"""\
-# {MARK}
-d {CONFIGURATION_FOLDER} 0750 root {USER} -
-z {CONFIGURATION_FOLDER}/* 0640 root {USER} -
-"""
+    lines = [
+        f"# {MARK}",
+        f"d {CONFIGURATION_FOLDER} 0750 root {USER} -",
+        f"z {CONFIGURATION_FOLDER}/* 0640 root {USER} -",
+    ]
+    token = configuration.proposals_token
+    if token is not None and _PLAIN.fullmatch(token.name):
+        # Of two lines for a file the later one is done later.
+        lines.append(f"z {CONFIGURATION_FOLDER}/{token.name} 0600 {USER} {USER} -")
+    return "\n".join([*lines, ""])
 
 
 def device_names(configuration: Configuration) -> str:

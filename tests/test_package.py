@@ -162,7 +162,7 @@ def test_the_package_says_what_it_is_and_needs(package: Path) -> None:
 def test_the_packages_files_are_those_that_its_sums_are_of(package: Path, tmp_path: Path) -> None:
     told("dpkg-deb", "-R", package, tmp_path / "all")
     subprocess.run(("md5sum", "--quiet", "-c", "DEBIAN/md5sums"), cwd=tmp_path / "all", check=True)
-    for script in ("postinst", "prerm", "postrm"):
+    for script in ("preinst", "postinst", "prerm", "postrm"):
         subprocess.run(("sh", "-n", tmp_path / "all/DEBIAN" / script), check=True)
 
 
@@ -210,6 +210,30 @@ def test_the_unit_compiles_a_release_itself_and_takes_that_away_again(package: P
     assert sorted(root.rglob("*")) == before
     told("rm", "-r", site.parents[1])
     told("sh", root / "DEBIAN/prerm", "remove")
+
+
+def test_between_two_packages_there_is_always_a_release_in_force(package: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    told("dpkg-deb", "-R", package, root)
+    for script in (root / "DEBIAN").glob("p*"):
+        script.write_text(script.read_text().replace("/opt/boxman", f"{root}/opt/boxman"))
+    releases, current = root / "opt/boxman/releases", root / "opt/boxman/current"
+    former = releases / "0.9.0/bin/boxman"
+    # On a computer that has none.
+    told("sh", root / "DEBIAN/preinst", "install")
+    assert not current.is_symlink()
+    former.parent.mkdir(parents=True)
+    former.write_text("former")
+    current.symlink_to("releases/0.9.0")
+    # As dpkg goes about it, which may be cut off before it has unpacked, and then begins anew.
+    for _ in range(2):
+        told("sh", root / "DEBIAN/preinst", "upgrade", "0.9.0")
+        assert (current / "bin/boxman").read_text() == "former"
+    told("rm", "-r", releases / "0.9.0")
+    assert (current / "bin/boxman").read_text() == "former"
+    told("sh", root / "DEBIAN/postinst", "configure", "0.9.0")
+    assert current.readlink() == Path("releases/1.0.0")
+    assert [path.name for path in releases.iterdir()] == ["1.0.0"]
 
 
 def test_a_service_starts_whichever_release_is_in_force(

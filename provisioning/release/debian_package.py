@@ -17,6 +17,7 @@ from provisioning.release.facts import Facts
 from provisioning.release.switching import CURRENT, RELEASES, release_path
 from provisioning.release.tree import compile_words
 
+_FORMER: Final = release_path(".former")
 _DESCRIPTION: Final = """\
 Description: terminal at the boxman's position of a craps table
  Reads the puck, the bet-status buttons and the dice reserve, settles every
@@ -103,6 +104,23 @@ def _scripts(version: str) -> dict[str, str]:
     release = Path(RELEASES_FOLDER) / release_path(version)
     compile_command = shlex.join((f"{release}/bin/python3", *compile_words(release)))
     return {
+        "preinst": f"""\
+#!/bin/sh
+set -e
+# dpkg takes away what was there before this is in force. Until then it is kept, for a power cut may come between.
+if [ "$1" = upgrade ] && [ -d {RELEASES_FOLDER}/{CURRENT}/ ]; then
+  cd {RELEASES_FOLDER}
+  if [ "$(readlink {CURRENT})" != {_FORMER} ]; then
+    rm -rf {_FORMER}
+    cp -al "$(readlink -f {CURRENT})" {_FORMER}
+    sync
+    rm -f .next
+    ln -s {_FORMER} .next
+    mv -T .next {CURRENT}
+    sync
+  fi
+fi
+""",
         "postinst": f"""\
 #!/bin/sh
 set -e
@@ -116,6 +134,7 @@ if [ "$1" = configure ]; then
   ln -s {release_path(version)} .next
   mv -T .next {CURRENT}
   sync
+  rm -rf {_FORMER}
 fi
 """,
         "prerm": f"""\

@@ -74,7 +74,8 @@ def restore_table(backup: Path, data: Path) -> int:
     finally:
         phases.close()
     print(f"table {manifest.table} of {manifest.site} up to event {manifest.last_seq}, as it was on {manifest.made}")
-    print("everything is whole and signed, and waits for this unit to adopt the table:")
+    # Whose key that is only the list of tables at the centre tells: anybody can sign with one of his own.
+    print(f"everything is whole and signed with {manifest.key}, and waits for this unit to adopt the table:")
     named = next((name for name in sorted(manifest.files) if name.endswith(".toml")), None)
     if named is not None:
         print(f"  its configuration is {data / RESTORED / named}; put it where this unit has it")

@@ -7,6 +7,7 @@ could write the table's history. A unit that a backup is restored to has a key o
 
 import hashlib
 import json
+import lzma
 import re
 import zipfile
 import zlib
@@ -33,7 +34,15 @@ _TEXTS: Final = ("site", "table", "key", "made", "program", "last_hash")
 # No text that NATS has a client sign begins with this byte.
 _DOMAIN: Final = b"\xffboxman backup 1\n"
 # What is read of an archive that somebody has changed.
-_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 OnProgress = Callable[[int, int], None]
 

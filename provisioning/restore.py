@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from device.data_folder import DataFolder, DataFolderError, open_data_folder, sync_folder
+from device.data_folder import DataFolder, DataFolderError, give_to_owner, open_data_folder, sync_folder
 from device.journal import JournalError, JournalReader
 from device.journal_verification import verify
 from device.people_file import PEOPLE_FILE, PeopleError, changing, read_people
@@ -58,11 +58,12 @@ def _take_out(opened: BackupFile, folder: DataFolder, backup: Path, phase: Phase
         # What an attempt that was cut off has left.
         shutil.rmtree(unfinished)
     try:
-        unfinished.mkdir(mode=0o700)
+        _make_folder(unfinished, folder.path)
         for name, pieces in opened.files(phase("restoring")):
             place = place_in(unfinished, name)
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            _write(place, pieces)
+            if not place.parent.exists():
+                _make_folder(place.parent, folder.path)
+            _write(place, pieces, folder.path)
         _check(unfinished, opened.manifest, backup, phase)
         if (unfinished / CONFIGURATION).exists():
             sync_folder(unfinished / CONFIGURATION)
@@ -74,9 +75,19 @@ def _take_out(opened: BackupFile, folder: DataFolder, backup: Path, phase: Phase
         raise
 
 
-def _write(path: Path, pieces: Iterator[bytes]) -> None:
+def _make_folder(path: Path, data: Path) -> None:
+    path.mkdir(mode=0o700)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        give_to_owner(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: Path, pieces: Iterator[bytes], data: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
+        give_to_owner(file.fileno(), data)
         for piece in pieces:
             file.write(piece)
         file.flush()
@@ -112,7 +123,8 @@ def restored_journal(data: Path) -> Path | None:
 
 def check_nothing_waits(data: Path) -> None:
     """Raises BackupError when a backup was restored to a data folder and the unit has not adopted the table yet."""
-    if restored_journal(data) is not None and not (data / JOURNAL).exists():
+    # The journal first: a unit that has one is kept from nothing by what was left beside it.
+    if not (data / JOURNAL).exists() and restored_journal(data) is not None:
         raise BackupError(
             f"{data / RESTORED}: the backup that was restored here is not in force yet; run boxman table adopt, or "
             "remove that folder"

@@ -170,6 +170,7 @@ def test_a_new_unit_goes_on_with_journal_and_people_of_a_backup(
     status, said, complaint = boxman(capsys, "table", "restore", backup, "--data", new)
     assert (status, complaint) == (0, "")
     assert said.splitlines()[0] == f"table {TABLE} of {SITE} up to event {len(unit.lines())}, as it was on {MADE}"
+    assert f"signed with {KEY.public}, " in said.splitlines()[1]
     assert f"boxman table adopt --config FILE --data {new}" in said
     assert not (new / JOURNAL_FILE_NAME).exists()
     run = run_boxman("run", "--data", new, "--config", table)
@@ -184,6 +185,23 @@ def test_a_new_unit_goes_on_with_journal_and_people_of_a_backup(
     left = sorted(str(path.relative_to(new / RESTORED)) for path in (new / RESTORED).rglob("*"))
     assert left == ["configuration", "configuration/table.toml"]
     assert boxman(capsys, "journal", "verify", "--data", new)[0] == 0
+
+
+def test_what_root_restores_is_its_owners_to_read(unit: Unit, stick: Path, tmp_path: Path) -> None:
+    unit.people()
+    table, new = tmp_path / "table.toml", tmp_path / "new"
+    table.write_text(CONFIGURATION)
+    owner = 1_234 if os.geteuid() == 0 else os.geteuid()
+    new.mkdir(mode=0o700)
+    os.chown(new, owner, -1)
+    restore(unit.back_up(stick, table).path, new, quiet)
+    found = {str(path.relative_to(new)): path.stat() for path in (new / RESTORED, *(new / RESTORED).rglob("*"))}
+    assert found.keys() == {RESTORED} | {
+        f"{RESTORED}/{name}" for name in (JOURNAL_FILE_NAME, PEOPLE_FILE, "configuration", "configuration/table.toml")
+    }
+    assert {(name, about.st_uid, about.st_mode & 0o077) for name, about in found.items()} == {
+        (name, owner, 0) for name in found
+    }
 
 
 def taken_over(data: Path, backup: Path, central: CentralHistory | None) -> list[str]:
@@ -377,6 +395,14 @@ def test_what_was_put_together_by_others_is_refused(unit: Unit, stick: Path, tmp
     assert "people.json: is no list of people" in refused(broken_people)
     assert "journal.db: is not a database" in refused(no_journal)
     assert "is no backup" in refused(with_nothing)
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_LZMA) as packed:
+        packed.writestr("manifest.json", bytes(range(256)).hex() * 20)
+    content = bytearray((tmp_path / "packed.zip").read_bytes())
+    # In the packed content, behind its header of 43 bytes and the 9 of what it is packed by.
+    content[60:80] = bytes(20)
+    (tmp_path / "packed.zip").write_bytes(content)
+    with pytest.raises(BackupError, match="is a damaged backup: "):
+        restore(tmp_path / "packed.zip", new, quiet)
     with pytest.raises(BackupError, match="is no backup, or a damaged one"):
         restore(Path(__file__), new, quiet)
     with pytest.raises(BackupError, match="cannot be read"):

@@ -64,6 +64,8 @@ def test_a_bundle_that_was_changed_is_none(spoil: Callable[[bytes], bytes], said
         ({"/tmp/outside": (b"", 0o644)}, "leads out of the release"),
         ({"out": (b"..", LINK), "out/side": (b"", 0o644)}, "leads out of the release"),
         ({"out": (b"../../side", LINK), "./out": (b"", 0o644)}, "an archive that is none"),
+        ({"file": (b"", 0o644), "file/below": (b"", 0o644)}, "an archive that is none"),
+        ({"release.json": (b"\xff", 0o644)}, "holds no release"),
     ],
 )
 def test_nothing_is_unpacked_outside_of_the_release(
@@ -84,6 +86,26 @@ def test_a_bundle_holds_what_its_head_says(tmp_path: Path) -> None:
             unpack(Bundle.made(NEXT, archive_of(files)), tmp_path / str(number))
     with pytest.raises(BadBundle, match="an archive that is none"):
         unpack(Bundle.made(NEXT, b"no archive"), tmp_path / "archive")
+
+
+def test_an_archive_that_is_damaged_anywhere_is_no_more_than_a_bad_bundle(tmp_path: Path) -> None:
+    archive = archive_of({"release.json": (facts_text(NEXT).encode(), 0o644), "a.py": (bytes(range(256)) * 90, 0o644)})
+    refused = 0
+    for at in range(0, len(archive), 3):
+        damaged = archive[:at] + bytes([archive[at] ^ 0xFF]) + archive[at + 1 :]
+        try:
+            # Who has signed it has signed the damage: the sum is of it.
+            unpack(Bundle.made(NEXT, damaged), tmp_path / str(at))
+        except BadBundle:
+            refused += 1
+    assert refused > len(archive) // 6
+
+
+def test_a_head_that_is_nested_too_deeply_is_none() -> None:
+    with pytest.raises(BadBundle, match="has a head that is none"):
+        Bundle.read(FIRST_LINE + b"[" * 4_000 + b"\nunsigned\n")
+    with pytest.raises(BadFacts, match="is no JSON"):
+        facts_from("[" * 100_000)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,12 @@ def test_what_is_no_bundle_is_named_wherever_it_lies(
             read_bundle(source, authority.ca)
 
 
+@pytest.mark.parametrize("host", ["xn--a", "a" * 300])
+def test_a_host_that_can_be_none_is_told(host: str) -> None:
+    with pytest.raises(CommandFailed, match=f"https://{host}/x: cannot be fetched"):
+        read_bundle(f"https://{host}/x", None)
+
+
 def test_what_is_longer_than_any_bundle_is_read_no_further(
     folder: Path, address: str, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:

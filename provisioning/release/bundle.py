@@ -8,6 +8,7 @@ signature, or that nobody has.
 import hashlib
 import io
 import json
+import lzma
 import tarfile
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,16 @@ FIRST_LINE: Final = b"boxman release bundle 1\n"
 BUNDLE_BYTES_MAX: Final = 256 * 1024 * 1024
 UNPACKED_BYTES_MAX: Final = 1024 * 1024 * 1024
 _LINE_BYTES_MAX: Final = 4096
+# What is said of an archive that cannot be read, or has a name that is there twice, below nothing, or none at all.
+_NO_ARCHIVE: Final = (
+    tarfile.TarError,
+    lzma.LZMAError,
+    EOFError,
+    FileExistsError,
+    FileNotFoundError,
+    NotADirectoryError,
+    ValueError,
+)
 _UNSIGNED: Final = b"unsigned\n"
 
 
@@ -79,7 +90,7 @@ def _parsed(head: bytes) -> tuple[Facts, int, str]:
     try:
         about: Any = json.loads(head)
         facts, size, digest = facts_of(about["facts"]), about["bytes"], about["sha256"]
-    except (BadFacts, ValueError, KeyError, TypeError) as error:
+    except (BadFacts, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadBundle(f"has a head that is none ({error})") from error
     if type(size) is not int or not isinstance(digest, str):
         raise BadBundle("has a head that is none (bytes must be a whole number, sha256 a text)")
@@ -97,11 +108,11 @@ def unpack(bundle: Bundle, folder: Path) -> None:
                 if left < 0:
                     raise BadBundle(f"holds more than {UNPACKED_BYTES_MAX} bytes")
                 _lay(archive, member, folder)
-    except (tarfile.TarError, EOFError, FileExistsError) as error:
+    except _NO_ARCHIVE as error:
         raise BadBundle(f"holds an archive that is none ({error})") from error
     try:
         found = facts_from((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (BadFacts, FileNotFoundError) as error:
+    except (BadFacts, UnicodeDecodeError, FileNotFoundError) as error:
         raise BadBundle(f"holds no release ({error})") from error
     if found != bundle.facts:
         raise BadBundle("says something else at its head than in the release that it holds")

@@ -51,7 +51,7 @@ def _fetched(address: str, ca: Path | None) -> bytes:
                 if len(content) > BUNDLE_BYTES_MAX:
                     raise BadBundle(f"is longer than the {BUNDLE_BYTES_MAX} bytes of the longest bundle")
                 progress(len(content), int(length) if length.isdecimal() else 0)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise CommandFailed(f"{address}: cannot be fetched ({error})") from error
     finally:
         progress.close()

@@ -59,7 +59,7 @@ def facts_from(text: str) -> Facts:
     """Of what `facts_text` wrote. Raises BadFacts."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadFacts("is no JSON") from error
     return facts_of(data)
 

@@ -22,6 +22,7 @@ ANSWER_BYTES_MAX: Final = 512 * 1024
 _WORDS_MAX: Final = 300
 
 _CODE: Final = re.compile(r"[A-Z2-7]{32}")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 # No path, and nothing that a folder's listing hides.
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 
@@ -104,6 +105,8 @@ def read_answer(body: bytes) -> Enrolled:
         raise BadMessage("it holds no configuration")
     if not all(is_file_name(name) and isinstance(text, str) for name, text in files.items()):
         raise BadMessage("it names a file that is none to lie beside a configuration")
+    if any(_SURROGATE.search(text) for text in (configuration, *files.values())):
+        raise BadMessage("it holds half a letter, which no file can hold")
     return Enrolled(configuration, files)
 
 

@@ -25,7 +25,7 @@ from provisioning.central.receiver_configuration import read_receiver_configurat
 from provisioning.central.sqlite_store import StoreError
 from provisioning.central.wrong_codes import ADDRESSES_MAX, WrongCodes
 from provisioning.command_line import main
-from provisioning.enrolment import Enrolled, hash_of, new_code, request_body
+from provisioning.enrolment import BadMessage, Enrolled, hash_of, new_code, read_answer, request_body
 from tests.conformance_rig import OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral, free_port, running
 from tests.test_receiver import DESCRIPTION, Caller
 
@@ -190,7 +190,12 @@ def test_a_key_gets_into_no_list_that_would_be_wrong_or_has_another(
     # Without the other table it is sound, and is the receiver's file all the same.
     alone = text.partition("[[tables]]")[0]
     receiver.write_text(alone)
+    receiver.chmod(0o640)
+    owner = 1_234 if os.geteuid() == 0 else os.geteuid()
+    os.chown(receiver, owner, -1)
     assert main(words) == 0
+    # Whose list it is reads it as before.
+    assert (receiver.stat().st_uid, receiver.stat().st_mode & 0o777) == (owner, 0o640)
     assert read_receiver_configuration(receiver).tables == (KnownTable(SITE, NEW, OTHER_KEY.public),)
     assert main([*words[:3], SITE, "nowhere", *words[5:]]) == 1
     assert "no unit has enrolled as table nowhere of test" in capsys.readouterr().err
@@ -288,13 +293,29 @@ def test_a_unit_that_is_refused_keeps_its_card_and_has_no_configuration(
         card = card_file(server, unit / "card", code, **where)
         assert main(enrol_words(card, unit)) == 1
         assert capsys.readouterr().err == f"boxman: {says}\n"
-        assert card.exists() and not (unit / "etc" / "table.toml").exists()
+        assert card.exists() and not list((unit / "etc").glob("**/table.toml"))
+    unit = tmp_path / "unfit"
+    unfit = given_out(server, text=f'[table]\nsite = "test"\nname = "{NEW}"\nfelt = "green"\n')
+    assert main(enrol_words(card_file(server, unit / "card", unfit), unit)) == 1
+    said = "the centre's configuration cannot be used: table.toml:4: table.felt is no key; "
+    assert capsys.readouterr().err.startswith(f"boxman: {said}")
+    assert not list((unit / "etc").iterdir())
     # Of another table, since the newest code of one makes the former void.
     unit = tmp_path / "expired"
     card = card_file(server, unit / "card", expired)
     card.write_text(card.read_text().replace(NEW, "craps-8"))
     assert main(enrol_words(card, unit)) == 1
     assert capsys.readouterr().err == f"boxman: {at}: the centre refuses: this code has expired; have a new card made\n"
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"configuration": "\\ud800", "files": {}}', b'{"configuration": "", "files": {"a": "\\udfff"}}']
+)
+def test_an_answer_that_no_file_can_hold_is_none(body: bytes) -> None:
+    with pytest.raises(BadMessage, match="it holds half a letter"):
+        read_answer(body)
+    whole = read_answer(b'{"configuration": "\\ud83c\\udfb2", "files": {}}')
+    assert whole == Enrolled("\N{GAME DIE}", {})
 
 
 def test_a_card_that_is_none_or_of_another_table_is_refused_in_one_line(

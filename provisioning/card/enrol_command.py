@@ -135,15 +135,27 @@ def _put(config: Path, enrolled: Enrolled, given: EnrolmentFile) -> None:
         staging.mkdir(mode=0o700)
         for name, text in {**enrolled.files, config.name: enrolled.configuration}.items():
             _write(staging / name, text)
-        configuration = _configuration(staging / config.name)
-        if (configuration.site, configuration.table) != (given.site, given.table):
-            raise CommandFailed("the centre's configuration is another table's; nothing was kept of it")
+        _check(staging / config.name, given)
         for name in (*enrolled.files, config.name):
             (staging / name).rename(folder / name)
             sync_folder(folder)
         sync_folder(folder.parent)
     except OSError as error:
         raise CommandFailed(f"{folder}: the configuration cannot be written ({error.strerror})") from error
+
+
+def _check(path: Path, given: EnrolmentFile) -> None:
+    """Raises CommandFailed where what the centre has handed out is no configuration of this table, and removes it."""
+    try:
+        configuration = read_configuration(path)
+        fault = None
+        if (configuration.site, configuration.table) != (given.site, given.table):
+            fault = "the centre's configuration is another table's"
+    except ConfigurationError as error:
+        fault = f"the centre's configuration cannot be used: {str(error).replace(f'{path.parent}/', '')}"
+    if fault is not None:
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise CommandFailed(f"{fault}; nothing was kept of it")
 
 
 def _write(path: Path, text: str) -> None:

@@ -94,14 +94,17 @@ def _append(path: Path, table: KnownTable) -> None:
     changed = path.with_name(f"{path.name}.new")
     try:
         text = path.read_text(encoding="utf-8")
-        mode = path.stat().st_mode & 0o777
+        former = path.stat()
         changed.unlink(missing_ok=True)
         descriptor = os.open(changed, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             ends = "" if text.endswith("\n") else "\n"
             file.write(f'{text}{ends}\n[[tables]]\nsite = "{table.site}"\nname = "{table.name}"\nkey = "{table.key}"\n')
             file.flush()
-            os.fchmod(file.fileno(), mode)
+            if os.geteuid() == 0:
+                # The servers read it as whoever it belongs to.
+                os.fchown(file.fileno(), former.st_uid, former.st_gid)
+            os.fchmod(file.fileno(), former.st_mode & 0o777)
             os.fsync(file.fileno())
         _check(changed)
         changed.rename(path)

@@ -290,7 +290,7 @@ def notes(wiring: Wiring, parts: Mapping[str, str]) -> list[str]:
     if any(not part.series_ohm for part in wired.values()):
         said.append(
             f"{DRIVER} is a channel of a ULN2003A: its input at the pin, its output at the terminal, its COM at the "
-            "lamps' supply, its ground at GND."
+            "lamps' supply, its ground at GND. Lamps of another supply have a ULN2003A of their own."
         )
     if any("24 V" in part.rails for part in wired.values()):
         said.append("24 V come from a supply of their own, whose ground is joined at GND; never from the board.")

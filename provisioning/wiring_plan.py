@@ -8,7 +8,7 @@ where black is kept for ground and red for 3.3 V.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -229,19 +229,31 @@ def bill_of_materials(wiring: Wiring, parts: Mapping[str, str]) -> list[Item]:
             resistors.setdefault(part.series_ohm, []).extend(places)
     for ohm, places in sorted(resistors.items()):
         items.append(Item(len(places), f"Resistor {ohm} ohm, 0.25 W, at the pin", _listed(places)))
-    driven = [[name for name in wiring.lamps(board) if not part_of(name, parts).series_ohm] for board in BOARDS]
-    if any(driven):
-        # Each board has its own.
-        drivers = sum(-(-len(names) // DRIVER_CHANNELS) for names in driven)
-        items.append(
-            Item(drivers, "ULN2003A, 7 channels", _listed([where[name] for names in driven for name in names]))
-        )
+    # Each board has its own, and so has each supply: the lamps of one chip share the supply that its COM is at.
+    drivers: dict[Rail, list[list[str]]] = {}
+    for board in BOARDS:
+        for supply, names in _driven(wiring.lamps(board), parts).items():
+            drivers.setdefault(supply, []).append(names)
+    for supply, boards in sorted(drivers.items()):
+        count = sum(-(-len(names) // DRIVER_CHANNELS) for names in boards)
+        their_places = _listed([where[name] for names in boards for name in names])
+        items.append(Item(count, f"ULN2003A, 7 channels, for lamps of {supply}", their_places))
     poles: dict[int, list[str]] = {}
     for connector in made:
         poles.setdefault(len(connector.terminals), []).append(connector.name)
     for count, names in sorted(poles.items()):
         items.append(Item(len(names), f"Plug connector, {count} poles", ", ".join(names)))
     return items
+
+
+def _driven(lamps: Iterable[str], parts: Mapping[str, str]) -> dict[Rail, list[str]]:
+    """The lamps that a driver feeds, by their supply."""
+    found: dict[Rail, list[str]] = {}
+    for name in lamps:
+        part = part_of(name, parts)
+        if not part.series_ohm:
+            found.setdefault(part.rails[-1], []).append(name)
+    return found
 
 
 def _listed(places: list[str]) -> str:

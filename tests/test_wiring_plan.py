@@ -5,6 +5,7 @@ from gpiozero.pins.pi import PiBoardInfo
 
 from drivers.wiring import DEFAULT_PINS, GROUPS, INPUTS, LAMPS, Pin, Wiring
 from provisioning.wiring_parts import PARTS, check_currents, lamps_ua, part_of, series_ohm
+from provisioning.wiring_picture import notes
 from provisioning.wiring_plan import (
     RAIL_COLOURS,
     SIDE_ROWS_MAX,
@@ -168,10 +169,19 @@ def test_a_bill_counts_drivers_by_board_and_resistors_by_value() -> None:
     parts = {name: "lamp_24v_driver" for name in DEFAULT_PINS if name.startswith("lamp_")} | {"lamp_on": "led_bright"}
     bill = {item.what: (item.count, item.where) for item in bill_of_materials(Wiring(), parts)}
     # 7 channels are used on the header and 8 on the node, which needs a second chip.
-    assert bill["ULN2003A, 7 channels"] == (3, "X4, X14, X16")
+    assert bill["ULN2003A, 7 channels, for lamps of 24 V"] == (3, "X4, X14, X16")
     assert bill["Resistor 180 ohm, 0.25 W, at the pin"] == (1, "X4")
     assert bill["Resistor 330 ohm, 0.25 W, at the pin"] == (24, "X1, X3, X15, X7")
     assert bill["Lamp for 24 V, 300 mA at most"] == (15, "X4, X14, X16")
+
+
+def test_lamps_of_two_supplies_share_no_driver() -> None:
+    """Through the diodes to its COM, 24 V would come to the Pi's own 5 V."""
+    parts = {"lamp_on": "lamp_24v_driver", "lamp_off": "lamp_5v_driver"}
+    bill = {item.what: (item.count, item.where) for item in bill_of_materials(Wiring(), parts)}
+    assert bill["ULN2003A, 7 channels, for lamps of 24 V"] == (1, "X4")
+    assert bill["ULN2003A, 7 channels, for lamps of 5 V"] == (1, "X4")
+    assert "Lamps of another supply have a ULN2003A of their own" in "\n".join(notes(Wiring(), parts))
 
 
 def test_a_bill_without_a_node_has_no_pico() -> None:

@@ -246,7 +246,11 @@ class PageTrial:
 
     def _leave(self) -> None:
         if self._finished is None:
-            self._bench.keep(on_page_by=None)
+            try:
+                self._bench.keep(on_page_by=None)
+            except ProgressError as error:
+                # A full disk keeps no table from its players; the next start only comes back to this page.
+                complain(f"boxman: that the commissioning was left is not kept: {error}")
         self._over = True
 
 

@@ -1,6 +1,7 @@
 """The configuration of one table: a TOML file, checked whole; whatever is wrong with it is told with its line."""
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -123,12 +124,14 @@ def read_configuration(path: Path) -> Configuration:
 
 def parse_configuration(text: str, path: Path) -> Configuration:
     """Check the configuration in `text`, which stands or will stand in the file `path`. Raises ConfigurationError."""
+    if text.startswith("\ufeff"):
+        raise ConfigurationError(f"{path}:1: begins with a byte order mark; save it as UTF-8 without one")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}{_no_toml(str(error))}") from error
     except ValueError as error:
-        raise ConfigurationError(f"{path}: holds a number of too many digits") from error
+        raise ConfigurationError(f"{path}{_long_number(text)}: holds a number of too many digits") from error
     except RecursionError as error:
         raise ConfigurationError(f"{path}: is nested too deeply") from error
     try:
@@ -207,6 +210,14 @@ def _terms(given: Configuration) -> TableTerms:
         keys = [("table", name) for name in ("unit", "min", "max")]
         raise _Fault(f"table.unit, table.min, table.max: {error}", *keys) from None
     return TableTerms(rule_set, rules.options, given.unit, given.minimum, given.maximum)
+
+
+def _long_number(text: str) -> str:
+    """The line of the first number that Python does not read, as it stands in front of what is said of it."""
+    digits_max = sys.get_int_max_str_digits()
+    lines = enumerate(text.splitlines(), start=1)
+    at = next((number for number, line in lines if re.search(rf"(?:[0-9]_?){{{digits_max + 1},}}", line)), None)
+    return "" if at is None else f":{at}"
 
 
 def _no_toml(said: str) -> str:

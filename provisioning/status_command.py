@@ -52,7 +52,16 @@ def asked(config: Path | None, what: str) -> tuple[str, dict[str, Any]]:
         host = host if configuration.host in _EVERYWHERE else configuration.host
     address = f"http://{host}:{port}"
     try:
-        return address, httpx.get(f"{address}/api/{what}", timeout=ANSWER_S, trust_env=False).raise_for_status().json()
+        answer = httpx.get(f"{address}/api/{what}", timeout=ANSWER_S, trust_env=False)
+        if answer.is_redirect:
+            # Its packages take a while to read in.
+            from device.console.commissioning_interface import COMMISSION_PATH
+
+            if answer.headers.get("location") == COMMISSION_PATH:
+                raise CommandFailed(
+                    f"the table at {address} is being commissioned; finish that first, or leave it, on its own page"
+                )
+        return address, answer.raise_for_status().json()
     except httpx.HTTPError as error:
         raise CommandFailed(f"no terminal answers at {address} ({error}); is it running?") from error
     except ValueError as error:

@@ -13,7 +13,7 @@ from device.journal_verification import verify
 from device.people_file import Listed, changing, hashed
 from device.table_key import is_signed_by
 from tests.commissioning_rig import message_of
-from tests.terminal_rig import TerminalProcess, lines_in, wait_for
+from tests.terminal_rig import TerminalProcess, boxman, lines_in, wait_for
 
 ANA, BO, PIN = "Ana Ruiz", "Bo Lin", "2580"
 # Header only: quick to be tried to the end. A virtual table brings its node and its centre.
@@ -198,12 +198,24 @@ def test_left_it_goes_on_later_and_a_signal_ends_it_in_good_order(table: Termina
     page.begin(name=ANA)
     page.step("on")
     assert page.do("skip", step="on", why="no time") is True
+    (table.data.parent / "asked.toml").write_text(f"[console]\nport = {table.port}\n")
+    status = boxman("status", "--config", table.data.parent / "asked.toml")
+    said = f"boxman: the table at http://127.0.0.1:{table.port} is being commissioned; finish that first, or leave it,"
+    assert (status.returncode, status.stderr) == (1, f"{said} on its own page\n")
     assert page.do("leave") is True
     page.mode("terminal")
     begun = page.look()["begun"]
     assert (begun["done"], begun["same_configuration"]) == (1, True)
     page.begin(name=BO)
     assert (page.look()["by"], page.look()["now"]["step"]) == (BO, "off")
+    # What cannot be kept is told, but nobody has to stay for that.
+    (progress.parent / "progress.json.new").mkdir()
+    refused = page.post(do="skip", step="off", why="no time")
+    assert (refused.status_code, refused.json()["refused"]) == (409, "not_kept")
+    assert page.do("leave") is True
+    page.mode("terminal")
+    (progress.parent / "progress.json.new").rmdir()
+    page.begin(name=BO)
     assert table.terminate() == 0
     # Under another configuration it waits for somebody who begins anew; the table plays.
     configuration = table.data.parent / "table.toml"

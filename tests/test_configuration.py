@@ -29,7 +29,9 @@ def refusal(path: Path) -> str:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[table]\nunit = " + "9" * 5000, "holds a number of too many digits"),
+        ("[table]\nunit = " + "9" * 5000, "table.toml:2: holds a number of too many digits"),
+        ("[table]\nunit = 1_" + "9_" * 5000 + "9\n", "table.toml:2: holds a number of too many digits"),
+        ("\ufeff[table]\n", "table.toml:1: begins with a byte order mark; save it as UTF-8 without one"),
         ("a = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
         (
             '[hardware]\nnode = "/dev/\\u0000x"',

@@ -38,7 +38,7 @@ def questions(plugged: list[str]) -> tuple[tuple[Question, ...], ...]:
     node = f"usb:{plugged[0]}" if plugged else None
     node_words = "Port of the I/O node, such as usb:e66058388306c52a"
     if not plugged:
-        node_words += "; none is plugged in here, /dev/ttyACM0 is the only one of a Pi"
+        node_words += "; none is plugged in here: answer /dev/ttyACM0, as a Pi's only one is called"
     return (
         (
             Question("table", "site", "Name of the house", "demo"),

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import sys
 from pathlib import Path
 
 from device.adoption import NotAdopted, adopt
@@ -49,6 +50,8 @@ def show_key(data: Path) -> int:
         if key is None:
             with open_data_folder(data) as folder:
                 key = open_table_key(folder.path / KEY_FILE_NAME)
+            # Whoever has named another folder than his table's sees it here.
+            print(f"boxman: {data}: had no key; one was made", file=sys.stderr)
     except (DataFolderError, TableKeyError) as error:
         raise CommandFailed(str(error)) from error
     print(key.public)

@@ -61,7 +61,10 @@ def configuration(central: Central, folder: Path) -> Path:
 
 def registered(boxman: Boxman, central: Central, data: Path) -> str:
     """Put the key of the unit in `data` into the list, in the place of the one before."""
-    public = boxman("table", "key", "--data", data)[1].strip()
+    had = (data / KEY_FILE_NAME).exists()
+    _, public, said = boxman("table", "key", "--data", data)
+    public = public.strip()
+    assert said == ("" if had else f"boxman: {data}: had no key; one was made\n")
     shutil.copy(data / KEY_FILE_NAME, central.keys / f"{SITE}.{TABLE}.key")
     central.write()
     central.servers["hub-1"].stop()

@@ -70,7 +70,7 @@ def table_file(folder: Path, certificates: Certificates, more: str = "", table: 
 
 def card_words(server: HttpsCentral, config: Path, output: Path, *more: str) -> list[str]:
     package = config.with_name("boxman_0.1.0_arm64.deb")
-    package.write_bytes(b"a package")
+    package.write_bytes(b"!<arch>\ndebian-binary   a package")
     words = ["--config", config, "--receiver", server.configuration, "--enrol", f"https://127.0.0.1:{server.port}"]
     words += ["--ca", server.certificates.ca, "--package", package, "--output", output]
     return ["provision", "card", *map(str, words), *more]
@@ -440,7 +440,8 @@ def test_a_card_that_could_make_no_table_is_not_made(
         ("", ["--days", "0"], "--days: should be from 1 to 90"),
         ("", ["--enrol", "http://x"], "--enrol: is not an address like https://central.example:8443"),
         ("", ["--ca", "/dev/null"], "--ca: /dev/null: holds no certificate"),
-        ("", ["--package", str(tmp_path)], f"--package: {tmp_path} is no file"),
+        ("", ["--package", str(tmp_path)], f"--package: {tmp_path} cannot be read (Is a directory)"),
+        ("", ["--package", str(certificates.key)], f"--package: {certificates.key} is no Debian package"),
         ("", ["--ssh-key", str(certificates.key)], "should hold one public key for SSH"),
         ("", ["--output", str(tmp_path)], f"--output: {tmp_path} is there already"),
     ]):  # fmt: skip

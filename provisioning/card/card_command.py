@@ -3,6 +3,7 @@
 import argparse
 import re
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import closing
@@ -29,6 +30,8 @@ DAYS: Final = 7
 """How long a card may be used when nobody says so."""
 _DAY_S: Final = 24 * 3600
 _DAYS_MAX: Final = 90
+# deb(5): an ar archive whose first member says that it is a package.
+_PACKAGE_BEGINS: Final = b"!<arch>\ndebian-binary "
 _SSH_KEY: Final = re.compile(
     r"(ssh-ed25519|ecdsa-sha2-nistp(256|384|521)|ssh-rsa) [A-Za-z0-9+/]+={0,2}( [\x20-\x7e]*)?"
 )
@@ -85,8 +88,7 @@ def make_card(
     except ValueError as error:
         raise CommandFailed(f"--ca: {error}") from error
     technician = None if ssh_key is None else _public_ssh_key(ssh_key)
-    if not package.is_file():
-        raise CommandFailed(f"--package: {package} is no file; make package makes boxman's Debian package")
+    _check_package(package)
     site, table, code = configuration.site, configuration.table, new_code()
     try:
         output.mkdir(mode=0o700)
@@ -111,9 +113,24 @@ def make_card(
     except (OSError, UnicodeDecodeError) as error:
         raise CommandFailed(f"{output}: the card cannot be written ({error})") from error
     _let_enrol(store, hash_of(code), configuration, int(time.time()) + days * _DAY_S, enrolled)
+    if configuration.virtual:
+        print(f'boxman: {config}: a virtual table: it has hardware.pins = "mock", or none', file=sys.stderr)
     print(f"{output}: a card for table {table} of {site}, good for {days} days and one unit")
     print("copy what is in it to the boot partition of a fresh card")
     return 0
+
+
+def _check_package(path: Path) -> None:
+    """Raises CommandFailed for what is no Debian package (deb(5)); what is in it the unit itself finds out."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(_PACKAGE_BEGINS))
+    except OSError as error:
+        raise CommandFailed(
+            f"--package: {path} cannot be read ({error.strerror}); make package makes boxman's Debian package"
+        ) from error
+    if begin != _PACKAGE_BEGINS:
+        raise CommandFailed(f"--package: {path} is no Debian package; make package makes boxman's")
 
 
 def _to_hand_out(config: Path) -> tuple[Configuration, Enrolled]:

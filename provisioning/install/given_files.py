@@ -11,13 +11,11 @@ from provisioning.install.plan import RECORD
 from provisioning.install.system import System
 
 
-def take_along(path: Path | None, system: System, *, in_memory: bool = False) -> tuple[Configuration, dict[str, str]]:
+def take_along(path: Path | None, system: System) -> tuple[Configuration, dict[str, str]]:
     """The configuration in the file `path`, and all texts by the path that they get in the system.
 
-    None: the configuration that the system has, and nothing to take along; unless the system keeps it `in_memory`,
-    where it may have been changed. Raises CommandFailed.
+    None: the configuration that the system has, which may have been changed by hand. Raises CommandFailed.
     """
-    in_place = path is None
     if path is None:
         path = system.real(CONFIGURATION)
         if not path.exists():
@@ -26,7 +24,7 @@ def take_along(path: Path | None, system: System, *, in_memory: bool = False) ->
         configuration = read_configuration(path)
     except ConfigurationError as error:
         raise CommandFailed(str(error)) from error
-    return configuration, {} if in_place and not in_memory else _texts(path, system)
+    return configuration, _texts(path, system)
 
 
 def _texts(path: Path, system: System) -> dict[str, str]:

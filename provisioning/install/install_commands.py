@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -53,7 +53,7 @@ def _add_root(action: argparse.ArgumentParser) -> None:
 def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
     """Bring the system to what the configuration needs. Raises CommandFailed."""
     system = _system(root, dry_run)
-    configuration, given = take_along(configuration_path, system, in_memory=is_read_only(root))
+    configuration, given = take_along(configuration_path, system)
     found = system.find(_program(system))
     _check_users(system)
     entries = wanted(configuration, given, found)
@@ -70,6 +70,8 @@ def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
         )
     if found.compositor is None or found.browser is None:
         print("no screen: cage and chromium are not installed", file=sys.stderr)
+    if configuration.virtual:
+        print('boxman: a virtual table: its configuration has hardware.pins = "mock", or none', file=sys.stderr)
     running = _is_running(root)
     services = [service for service in SERVICES if f"{UNITS}/{service}" in entries]
     if dry_run:
@@ -87,7 +89,9 @@ def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
             written.apply(Change(RECORD, None, entries[RECORD]))
         if not now or (running and configuration.data_partition is not None and not is_read_only(root)):
             print("start the computer anew: it is read only from then on, and all changes are in force")
-    print(f"{len(todo)} changes made" if todo else "nothing to change")
+        elif running and any(change.path in found.boot for change in todo):
+            print("start the computer anew: what was changed in the boot files is in force from then on")
+    print(f"{_counted(todo)} made" if todo else "nothing to change")
     return 0
 
 
@@ -133,8 +137,12 @@ def uninstall(root: Path, dry_run: bool) -> int:
                 written.apply(change)
         if not now:
             print("start the computer anew: it is as it was from then on")
-    print(f"{len(todo)} changes taken back; {CONFIGURATION_FOLDER} and {DATA} stay" if todo else "nothing to take back")
+    print(f"{_counted(todo)} taken back; {CONFIGURATION_FOLDER} and {DATA} stay" if todo else "nothing to take back")
     return 0
+
+
+def _counted(todo: Sequence[Change]) -> str:
+    return "1 change" if len(todo) == 1 else f"{len(todo)} changes"
 
 
 def _system(root: Path, dry_run: bool) -> System:

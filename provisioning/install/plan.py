@@ -1,5 +1,6 @@
 """What an installation puts on a system, and what taking it back leaves: plain values, from plain values."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -48,15 +49,20 @@ class Found:
 def wanted(configuration: Configuration, given: Mapping[str, str], found: Found) -> dict[str, Entry]:
     """All that is to be on the system, by path; None: nothing, where something was before.
 
-    `given` holds the texts of the configuration and of the files that it names, by the path that they get; it is empty
-    where the configuration is in place.
+    `given` holds the texts of the configuration and of the files that it names, by the path that they get.
     """
     own = _own(configuration, found)
-    record = _record(own)
+    record = _record(own, _digest(given))
     gone: dict[str, Entry] = {path: None for path in found.recorded if path not in own}
     texts: dict[str, Entry] = {path: File(text, 0o640) for path, text in given.items()}
     # The record goes before what it tells of, so that an installation that broke off can be taken back as well.
     return gone | {RECORD: File(record, 0o640)} | texts | own | _boot(configuration, found)
+
+
+def _digest(given: Mapping[str, str]) -> str:
+    """Tells a configuration from any other: one that was changed in place is to be taken up as well."""
+    text = "".join(f"{path}\n{text}\n" for path, text in sorted(given.items()))
+    return f"# Configuration: {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _record(paths: Iterable[str], *more: str) -> str:

@@ -17,7 +17,7 @@ def after_installing(root: Path, services: Sequence[str] | None) -> list[Command
 
     None: nothing below `root` runs.
     """
-    below = [] if services is not None else [f"--root={root.absolute()}"]
+    below = [] if services is not None else [f"--root={root.resolve()}"]
     commands: list[Command] = [
         ("systemd-sysusers", *below, _OWN_CONF),
         ("systemd-tmpfiles", *below, "--create", _OWN_CONF),
@@ -54,4 +54,4 @@ def after_taking_back(root: Path, running: bool, users: list[str]) -> list[Comma
 
 def removing(command: str, root: Path, running: bool, name: str) -> Command:
     """Remove a user or a group with userdel or groupdel."""
-    return (command, *([] if running else ["--prefix", str(root.absolute())]), name)
+    return (command, *([] if running else ["--prefix", str(root.resolve())]), name)

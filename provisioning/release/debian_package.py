@@ -135,6 +135,9 @@ if [ "$1" = configure ]; then
   mv -T .next {CURRENT}
   sync
   rm -rf {_FORMER}
+  if [ -n "$2" ] && systemctl --quiet is-active {TERMINAL_SERVICE}; then
+    echo "boxman: what runs is still the release before; with the table closed: systemctl restart boxman"
+  fi
 fi
 """,
         "prerm": f"""\

@@ -177,7 +177,7 @@ def check_read_only(guest: Guest, table: str) -> Iterator[tuple[str, str]]:
 
     # What a technician changes is in memory only; an installation writes it through to the card.
     guest.run("echo '# changed by hand' >> /etc/boxman/table.toml")
-    if guest.run("boxman provision install").splitlines()[-1] != "1 changes made":
+    if guest.run("boxman provision install").splitlines()[-1] != "2 changes made":
         raise Failed("an installation does not see what was changed in memory")
     guest.start_anew("echo b > /proc/sysrq-trigger")
     guest.wait_until_ready()

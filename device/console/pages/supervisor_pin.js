@@ -107,8 +107,8 @@ export function renderPin() {
 function nobody() {
   return [
     element("p", {}, people.fault ?? TEXT.no_people),
-    element("code", {}, "boxman people add NAME --role supervisor"),
-    element("code", {}, "boxman people pin NAME"),
+    element("code", {}, "boxman people add NAME --role supervisor --data DIR"),
+    element("code", {}, "boxman people pin NAME --data DIR"),
   ];
 }
 

@@ -33,8 +33,9 @@ def prompt(commissioning: Commissioning, centre_error: str | None) -> str:
         case Contact() if step.kind == "press":
             return f"Press {in_words(step.name)} and hold it for a moment." if wanted.closed else "Release it."
         case Contact() if step.kind == "slot":
-            place = step.name.removeprefix("slot_")
-            return "Put the die back." if wanted.closed else f"Take the die out of place {place} of the reserve."
+            if not wanted.closed:
+                return f"With the lid open, take the die out of place {step.place} of the reserve."
+            return "Put the die back, and shut the lid." if commissioning.is_last_place else "Put the die back."
         case Contact():
             what = "the lid of the reserve" if step.name == "lid" else "the cabinet's door"
             return f"Shut {what}." if wanted.closed else f"Open {what}."
@@ -61,16 +62,16 @@ def hint(commissioning: Commissioning) -> str | None:
     assert step is not None
     if (unread := commissioning.unread) is not None:
         return f"It cannot be used: {unread}."
+    if commissioning.others:
+        return f"Something else has answered: {', '.join(in_words(name) for name in commissioning.others)}."
     if commissioning.begins_wrong:
         return "It is so already: do the contrary first."
-    if commissioning.others and isinstance(commissioning.wanted, Contact):
-        return f"Something else has answered: {', '.join(in_words(name) for name in commissioning.others)}."
     return None
 
 
 def outcome(result: Result) -> str:
     """What a step came to, in one line."""
-    bounce = "" if result.bounce_us is None else f" (bounces for {result.bounce_us / 1_000:.1f} ms)"
+    bounce = "" if result.told_bounce_us is None else f" (bounces for {result.told_bounce_us / 1_000:.1f} ms)"
     if result.verdict == "passed":
         return f"    passed{bounce}"
     names = ", ".join(in_words(name) for name in result.said.split(", ")) if result.reason in _NAMED else result.said

@@ -1,6 +1,7 @@
 """A technician at a virtual table, who does what the commissioning asks for with the virtual table's own hands."""
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,10 @@ from drivers.wiring import Wiring
 def message_of(said: Mapping[str, Any]) -> bytes:
     """What the unit's key signs of a report, as provisioning/README.md has it."""
     return b"\xffboxman commissioning 1\n" + canonical(said["commissioning"]).encode()
+
+
+# From one movement of the hands to the next.
+HANDS_S = 0.3
 
 
 class PowerCut(BaseException):
@@ -36,6 +41,8 @@ class Technician:
         self._heading = ""
         self._slot = 0
         self._lamp: str | None = None
+        self._moves: list[Callable[[], object]] = []
+        self._next_move_at: float | None = None
 
     @property
     def transcript(self) -> str:
@@ -49,10 +56,19 @@ class Technician:
     def heard(self) -> str | None:
         """A line, once there is one to be said."""
         self.table.advance()
+        self._go_on_moving()
         if self._lamp is not None and self.table.state()["lamps"] == self._lit_alone(self._lamp):
             self._lamp = None
             return "\n"
         return self.lines.pop(0) if self.lines else None
+
+    def _go_on_moving(self) -> None:
+        """One thing after the other, each once the table has been looked at since the one before."""
+        if self._next_move_at is None:
+            self._next_move_at = time.monotonic() + HANDS_S
+        if self._moves and time.monotonic() >= self._next_move_at:
+            self._moves.pop(0)()
+            self._next_move_at = None
 
     def _lit_alone(self, lamp: str) -> dict[str, bool]:
         lamps = [name.removeprefix("lamp_") for name in (*self.wiring.lamps("header"), *self.wiring.lamps("node"))]
@@ -66,7 +82,7 @@ class Technician:
             self._heading = text.partition("] ")[2].partition(" (")[0]
             self._lamp = None
             return
-        is_prompt = re.match("Put|Turn|Press|Release|Is the lamp|Open|Shut|Take|Pull|Plug", text) is not None
+        is_prompt = re.match("Put|Turn|Press|Release|Is the lamp|Open|Shut|With|Pull|Plug", text) is not None
         other = self.does.get(text) or (self.does.get(self._heading) if is_prompt else None)
         if other is not None:
             other()
@@ -86,15 +102,17 @@ class Technician:
             self._press(self._heading, False)
         elif text.startswith("Is the lamp"):
             self._lamp = _name(text)
+        elif found := re.match(r"With the lid open, take the die out of place (\d)", text):
+            self._slot = int(found[1])
+            self._moves += [lambda: table.set_lid(shut=False), lambda: table.set_slot(self._slot, occupied=False)]
+        elif text.startswith("Put the die back"):
+            self._moves.append(lambda: table.set_slot(self._slot, occupied=True))
+            if "shut the lid" in text:
+                self._moves.append(lambda: table.set_lid(shut=True))
         elif "the lid" in text:
             table.set_lid(shut=text.startswith("Shut"))
         elif "door" in text:
             table.set_door(shut=text.startswith("Shut"))
-        elif found := re.match(r"Take the die out of place (\d)", text):
-            self._slot = int(found[1])
-            table.set_slot(self._slot, occupied=False)
-        elif text.startswith("Put the die back"):
-            table.set_slot(self._slot, occupied=True)
         elif "I/O node" in text:
             self.fault("unplug", away_ms=60_000) if text.startswith("Pull") else table.mend("unplug")
         elif "network" in text:

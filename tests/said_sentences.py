@@ -14,6 +14,7 @@ SPEAKERS = (
     "device/alert_conditions.py",
     "device/bet_entry.py",
     "device/console/commissioning_desk.py",
+    "device/console/commissioning_interface.py",
     "device/corrections.py",
     "device/input_names.py",
     "device/lamps.py",

@@ -1,74 +1,25 @@
 """What a commissioning asks for, what it makes of what it sees and is told, and how contacts' bounces are reckoned."""
 
 import string
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from device.commissioning.bounce import SettleTime, longest_bounce_us, settle_times, timing_lines
-from device.commissioning.machine import Commissioning, Reading, Result
+from device.commissioning.machine import Commissioning, Result
 from device.commissioning.report import Unit, report_of, signed
 from device.commissioning.report_page import report_page
 from device.commissioning.steps import steps_of
+from device.commissioning.view import commissioning_view
 from device.commissioning.words import WORDS, Words
 from device.languages.languages import LANGUAGES
 from drivers.contact_watch import ContactWatch, Edge
 from drivers.header import open_pin_factory
 from drivers.virtual_table import DEMO_PINS
-from drivers.wiring import DICE_KEYS, GROUPS, Pin, Timing, Wiring
-from provisioning.commissioning_dialogue import hint, outcome, prompt, take_line
+from drivers.wiring import DICE_KEYS, Pin, Timing, Wiring
+from provisioning.commissioning_dialogue import outcome, take_line
+from tests.commissioning_trial_rig import LONG_TABLE, PASSED, Trial, verdict
 from tests.journal_rig import KEY
-
-LONG_TABLE = Wiring(
-    {
-        **{name: Pin("header", 2 + n) for n, name in enumerate(GROUPS["puck"])},
-        **{name: Pin("header", 10 + n) for n, name in enumerate(GROUPS["second_puck"])},
-        "box_4": Pin("node", 2),
-        "lamp_box_4": Pin("node", 3),
-        "lid": Pin("header", 20),
-        "slot_1": Pin("header", 21),
-        "slot_2": Pin("header", 22),
-        "door": Pin("header", 23),
-    }
-)
-
-
-class Trial:
-    """One table's commissioning, whose levels a test sets; time passes as it says."""
-
-    def __init__(self, wiring: Wiring, *steps: str, has_node: bool = False, has_centre: bool = False) -> None:
-        known = {step.name: step for step in steps_of(wiring, has_node=has_node, has_centre=has_centre)}
-        self.commissioning = Commissioning([known[name] for name in steps], "Ana")
-        self.levels = dict.fromkeys((*wiring.inputs("header"), *wiring.inputs("node")), False)
-        self.node: bool | None = None
-        self.centre: bool | None = None
-        self.boot = "boot-1"
-        self.unavailable: Mapping[str, str] = {}
-        self.now_ms = 0
-
-    def see(self, for_ms: int = 0, *edges: Edge, **levels: bool) -> Result | None:
-        """Let levels change, and time pass after that; what a step came to."""
-        self.levels |= levels
-        result = self._take(edges)
-        for _ in range(for_ms // 10):
-            self.now_ms += 10
-            result = self._take(()) or result
-        return result
-
-    def _take(self, edges: Sequence[Edge]) -> Result | None:
-        seen = {name: level for name, level in self.levels.items() if name not in self.unavailable}
-        return self.commissioning.take(
-            Reading(self.now_ms, seen, edges, self.unavailable, self.node, self.centre, self.boot, "2026-11-30")
-        )
-
-
-def verdict(result: Result | None) -> tuple[str, str | None, str] | None:
-    return None if result is None else (result.verdict, result.reason, result.said)
-
-
-PASSED = ("passed", None, "")
-
 
 # Steps
 
@@ -89,80 +40,7 @@ def test_every_wired_signal_is_some_step_s() -> None:
     assert {step.signal for step in steps_of(wired, has_node=True, has_centre=False)} - {None} == set(wired.pins)
 
 
-# Contacts
-
-
-def test_a_puck_is_seen_on_its_place_alone_once_it_lies_there() -> None:
-    trial = Trial(LONG_TABLE, "puck_6", "puck_6_turned")
-    trial.see(puck_4=True)
-    assert trial.see(290, puck_4=False, puck_6=True) is None
-    assert verdict(trial.see(10)) == PASSED
-    # Its other face: the sensor lets go, and the technician says so.
-    assert trial.commissioning.is_asked
-    trial.see(puck_6=False)
-    assert verdict(trial.commissioning.answer(True)) == PASSED
-    assert trial.commissioning.step is None and trial.commissioning.wanted is None
-
-
-def test_a_sensor_that_sees_both_faces_or_a_second_sensor_is_found() -> None:
-    trial = Trial(LONG_TABLE, "puck_6", "puck_6_turned", "second_puck_4")
-    trial.see()
-    assert verdict(trial.see(300, puck_6=True, puck_9=True)) == ("failed", "also", "puck_9")
-    trial.see(puck_9=False)
-    assert verdict(trial.commissioning.answer(True)) == ("failed", "both_faces", "puck_6")
-    # The other puck lies where it likes.
-    assert verdict(trial.see(300, second_puck_4=True)) == PASSED
-
-
-def test_a_press_is_down_and_up_and_no_other_contact_closes() -> None:
-    trial = Trial(LONG_TABLE, "box_4", "lid")
-    trial.node = True
-    trial.see()
-    assert trial.see(20, box_4=True) is None and trial.see(100, box_4=False) is None
-    assert trial.see(30, box_4=True) is None
-    assert trial.see(90, box_4=False) is None
-    assert verdict(trial.see(10)) == PASSED
-    trial = Trial(LONG_TABLE, "box_4")
-    trial.see()
-    assert verdict(trial.see(30, box_4=True, door=True)) == ("failed", "also", "door")
-
-
-def test_what_is_so_already_has_to_be_otherwise_first() -> None:
-    trial = Trial(LONG_TABLE, "lid")
-    assert trial.see(1_000) is None and trial.commissioning.begins_wrong
-    assert hint(trial.commissioning) == "It is so already: do the contrary first."
-    trial.see(1_000, lid=True)
-    assert not trial.commissioning.begins_wrong
-    trial.see(300, lid=False)
-    assert prompt(trial.commissioning, None) == "Shut the lid of the reserve."
-    assert verdict(trial.see(300, lid=True)) == PASSED
-
-
-def test_an_edge_shows_that_it_was_otherwise_between_two_looks() -> None:
-    trial = Trial(LONG_TABLE, "puck_4")
-    assert verdict(trial.see(300, Edge("puck_4", 5, True), puck_4=True)) == PASSED
-
-
-def test_what_cannot_be_read_is_told_and_ends_by_the_technician_s_word() -> None:
-    trial = Trial(LONG_TABLE, "lid", "box_4", "puck_4_turned")
-    trial.unavailable = {"lid": "GPIO20 (lid) is unavailable", "puck_4": "gone"}
-    assert trial.see(1_000) is None
-    assert hint(trial.commissioning) == "It cannot be used: GPIO20 (lid) is unavailable."
-    assert verdict(trial.commissioning.put_aside("failed", "no plug")) == ("failed", "said", "no plug")
-    trial.node = False
-    trial.see()
-    assert hint(trial.commissioning) == "It cannot be used: the I/O node does not answer."
-    trial.commissioning.put_aside("skipped", "no node")
-    trial.see()
-    # Nobody can say that it does not answer.
-    assert trial.commissioning.answer(True) is None
-
-
-def test_what_answers_in_its_place_is_told() -> None:
-    trial = Trial(LONG_TABLE, "lid")
-    trial.see(lid=True, door=True)
-    trial.see(door=False)
-    assert hint(trial.commissioning) == "Something else has answered: the switch of the cabinet's door."
+# Lamps, and what is tried again
 
 
 def test_lamps_are_lit_one_at_a_time_and_looked_at() -> None:
@@ -257,6 +135,22 @@ def test_press_and_release_are_two_movements_however_quick() -> None:
     trial.see(30, *(Edge("box_4", at, at != 400) for at in (0, 400, 1_500)), box_4=True)
     result = trial.see(100, Edge("box_4", 32_000, False), Edge("door", 32_500, True), box_4=False)
     assert result is not None and (result.bounce_us, result.edges) == (1_500, 4)
+
+
+def test_a_bounce_of_which_nothing_was_measured_is_not_told() -> None:
+    trial = Trial(LONG_TABLE, "puck_4", "puck_4_turned", "door")
+    trial.see()
+    trial.see(300, Edge("puck_4", 0, True), puck_4=True)
+    trial.see(0, Edge("puck_4", 900_000, False), puck_4=False)
+    result = trial.commissioning.answer(True)
+    assert result is not None and (result.bounce_us, outcome(result)) == (0, "    passed")
+    told = {step["name"]: step for step in commissioning_view(trial.commissioning, Words("en"))["steps"]}
+    assert told["puck_4"]["bounce_us"] is None and told["puck_4_turned"]["bounce_us"] is None
+    # Tenths of a millisecond are told.
+    assert outcome(replace(result, bounce_us=49)) == "    passed"
+    assert outcome(replace(result, bounce_us=50)) == "    passed (bounces for 0.1 ms)"
+    trial.commissioning.results["puck_4"] = replace(result, step="puck_4", bounce_us=1_234)
+    assert commissioning_view(trial.commissioning, Words("en"))["steps"][0]["bounce_us"] == 1_234
 
 
 def test_settle_times_stay_unless_they_are_less_than_twice_the_bounce() -> None:

@@ -13,6 +13,9 @@ ROUNDED_TO_MS: Final = 5
 SAFETY: Final = 2
 """A settle time is to be so many times the longest bounce that was seen: the next movement may bounce longer."""
 
+TOLD_US: Final = 50
+"""A bounce that is shorter is none in tenths of a millisecond, in which it is told."""
+
 _TIMES: Final = {
     "puck": "puck_settle_ms",
     "second_puck": "puck_settle_ms",

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from device.commissioning.bounce import longest_bounce_us
+from device.commissioning.bounce import TOLD_US, longest_bounce_us
+from device.commissioning.movements import Movements, rests_closed
 from device.commissioning.steps import CentreReached, Contact, Lit, NodeAnswers, Restarted, Step, Turned, Wanted
 from drivers.contact_watch import Edge
+from drivers.wiring import group_of
 
 EDGES_MAX: Final = 10_000
 """Of one step; a contact that has more than these is broken, and is told by fewer."""
@@ -50,6 +52,11 @@ class Result:
     bounce_us: int | None = None
     edges: int = 0
 
+    @property
+    def told_bounce_us(self) -> int | None:
+        """The bounce, where there is any to be told of."""
+        return None if self.bounce_us is None or self.bounce_us < TOLD_US else self.bounce_us
+
 
 @dataclass
 class Commissioning:
@@ -65,6 +72,7 @@ class Commissioning:
 
     def __post_init__(self) -> None:
         self._last: Reading | None = None
+        self._movements = Movements()
         self._begin()
 
     def _begin(self) -> None:
@@ -74,7 +82,8 @@ class Commissioning:
         self._edges: list[Edge] = []
         self._edges_before = 0
         self._bounce_us: int | None = None
-        self._before: dict[str, bool] = {} if self._last is None else dict(self._last.levels)
+        self._others: tuple[str, ...] = ()
+        self._also: set[str] = set()
         self._was_otherwise = False
         self._since_ms: int | None = None
 
@@ -101,18 +110,14 @@ class Commissioning:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The contacts that have changed since the step began and are not its own."""
-        step, last = self.step, self._last
-        if step is None or last is None:
-            return ()
-        allowed = {step.signal}
-        for wanted in step.wanted:
-            allowed |= set(wanted.alone) if isinstance(wanted, Contact | Turned) else set()
-        return tuple(
-            name
-            for name, level in last.levels.items()
-            if name not in allowed and name in self._before and level != self._before[name]
-        )
+        """The contacts that answered last in this step and are not its own; none once its own has answered."""
+        return self._others
+
+    @property
+    def is_last_place(self) -> bool:
+        """Whether no other place of the reserve is left to be tried."""
+        left = [step for step in self.steps if step.kind == "slot" and step.name not in self.results]
+        return left == [self.step]
 
     @property
     def begins_wrong(self) -> bool:
@@ -135,30 +140,57 @@ class Commissioning:
 
     def take(self, reading: Reading) -> Result | None:
         """Take on what is seen; what the step came to, when it ends by that."""
-        self._last = reading
+        before, self._last = self._last or reading, reading
+        self._movements.take(reading.at_ms, reading.levels)
         step, wanted = self.step, self.wanted
         if step is None:
             return None
-        self._before = {**reading.levels, **self._before}
         own = [edge for edge in reading.edges if edge.name == step.signal]
         self._edges += own[: EDGES_MAX - len(self._edges)]
         self._note_boot()
-        if not self._is_met(step, wanted, reading):
+        if isinstance(wanted, Contact):
+            self._note_others(step, wanted, before, reading)
+        if not self._is_met(step, wanted, before, reading):
             return None
-        if isinstance(wanted, Contact) and (also := self._closed_too(step, wanted, reading)):
+        if isinstance(wanted, Contact) and (also := self._answered_too(step, wanted, reading)):
             return self._end("failed", "also", ", ".join(also))
         self._count_edges()
         self._phase += 1
         self._since_ms = None
         self._was_otherwise = True
+        self._also = set()
         return self._end("passed") if self._phase == len(step.wanted) else None
 
-    def _is_met(self, step: Step, wanted: Wanted | None, reading: Reading) -> bool:
+    def _note_others(self, step: Step, wanted: Contact, before: Reading, reading: Reading) -> None:
+        """Note what else answers. A press may be over before anyone has read of it, so the last ones stay."""
+        moved = [(name, level) for name, level in reading.levels.items() if level is not before.levels.get(name, level)]
+        moved += [(edge.name, edge.closed) for edge in reading.edges]
+        if any(name == step.signal for name, _ in moved):
+            self._others = ()
+        # What returns to how it rests was moved before, by hands that put the table in order.
+        new = [
+            name
+            for name, level in moved
+            if name != step.signal and level is not rests_closed(name) and self._movements.came_from_rest(name)
+            if not self._is_handled(step, name)
+        ]
+        if new:
+            still = (name for name in self._others if reading.levels.get(name) is not rests_closed(name))
+            self._others = tuple(dict.fromkeys((*still, *new)))
+        self._also |= self._movements.together(step.signal or "", wanted.closed)
+
+    def _is_handled(self, step: Step, name: str) -> bool:
+        """Whether hands move this contact for the step: the lid, or a die whose place was tried before."""
+        if step.kind not in ("slot", "closure") or group_of(name) not in ("reserve", "slots"):
+            return False
+        return name in self.results and self.results[name].verdict != "failed"
+
+    def _is_met(self, step: Step, wanted: Wanted | None, before: Reading, reading: Reading) -> bool:
         match wanted:
             case Contact():
                 level = reading.levels.get(step.signal or "")
                 otherwise = not wanted.closed
-                if level is otherwise or self._before.get(step.signal or "") is otherwise or self._edges:
+                if otherwise in (level, before.levels.get(step.signal or "")) or self._edges:
                     self._was_otherwise = True
                 if level is not wanted.closed:
                     self._since_ms = None
@@ -175,10 +207,11 @@ class Commissioning:
             case _:
                 return False
 
-    def _closed_too(self, step: Step, wanted: Contact, reading: Reading) -> tuple[str, ...]:
-        """The contacts that answer although they are not meant."""
+    def _answered_too(self, step: Step, wanted: Contact, reading: Reading) -> tuple[str, ...]:
+        """The contacts that answer although they are not meant: not to be closed, or moved as one with the step's."""
         alone = [name for name in wanted.alone if name != step.signal and reading.levels.get(name)]
-        return (*alone, *(name for name in self.others if reading.levels[name]))
+        also = [name for name, level in reading.levels.items() if name in self._also and level is wanted.closed]
+        return tuple(dict.fromkeys((*alone, *also)))
 
     def answer(self, yes: bool) -> Result | None:
         """The technician says yes (or that it is done), or no. What the step came to, when it ends by that."""

@@ -64,7 +64,8 @@ Wanted = Contact | Turned | Lit | NodeAnswers | CentreReached | Restarted
 class Step:
     """One thing to try. `signal` is a name of the wiring with its `pin`, both None for what is no contact or lamp.
 
-    `wanted` comes one after the other. `puck` is 1 or 2, `place` where it goes: 4 to 10 or off.
+    `wanted` comes one after the other. `puck` is 1 or 2, `place` where it goes: 4 to 10 or off; or it is a place of the
+    reserve, by its number.
     """
 
     name: str
@@ -95,7 +96,8 @@ def steps_of(wiring: Wiring, *, has_node: bool, has_centre: bool) -> tuple[Step,
         if name in wiring.pins:
             kind: Kind = "slot" if group_of(name) == "slots" else "closure"
             wanted = (Contact(False, STEADY_MS), Contact(True, STEADY_MS))
-            steps.append(Step(name, kind, wanted, name, str(wiring.pins[name])))
+            place = name.removeprefix("slot_") if kind == "slot" else ""
+            steps.append(Step(name, kind, wanted, name, str(wiring.pins[name]), place=place))
     if has_node:
         steps.append(Step("node", "node", (NodeAnswers(True), NodeAnswers(False), NodeAnswers(True))))
     if has_centre:

@@ -31,7 +31,7 @@ def _step(step: Step, result: Result | None, words: Words) -> dict[str, Any]:
         "reason": result.reason,
         "said": result.said if result.reason == "said" else "",
         "names": names,
-        "bounce_us": result.bounce_us,
+        "bounce_us": result.told_bounce_us,
         "by": result.by,
     }
 
@@ -44,11 +44,12 @@ def _now(commissioning: Commissioning, step: Step) -> dict[str, Any]:
         "puck": step.puck,
         "place": step.place,
         "face": step.face,
+        "last_place": commissioning.is_last_place,
         "wanted": _code(wanted),
         "asked": commissioning.is_asked,
         "unread": commissioning.unread,
         "begins_wrong": commissioning.begins_wrong,
-        "others": list(commissioning.others) if isinstance(wanted, Contact) else [],
+        "others": list(commissioning.others),
     }
 
 

@@ -175,5 +175,5 @@ class Words:
             kind, _, number = plain.rpartition("_")
             return self(f"step.{lamp}{kind or 'button'}", place=number.upper())
         if step.kind == "slot":
-            return self("step.slot", place=name.removeprefix("slot_"))
+            return self("step.slot", place=place)
         return self(f"step.{name}")

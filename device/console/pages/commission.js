@@ -143,8 +143,8 @@ function drawBegin() {
 function hint() {
   const { unread, begins_wrong: wrong, others, kind, wanted } = view.now;
   if (unread !== null) return TEXT.unread(unread);
-  if (wrong) return TEXT.contrary;
   if (others.length > 0) return TEXT.others(named(others));
+  if (wrong) return TEXT.contrary;
   return kind === "network" && wanted === "plugged" ? view.centre_error : null;
 }
 

@@ -9,7 +9,10 @@ const DO = {
   puck: { closed: ({ puck, place, face }) => t("Put puck {puck} on {place}, {face} face up.", { puck, place, face }) },
   turned: { turned: ({ place, face }) => t("Turn the puck over on {place}: {face} face up.", { place, face }) },
   press: { closed: () => t("Press it, and hold it for a moment."), open: () => t("Let go.") },
-  slot: { open: () => t("Take the die out."), closed: () => t("Put the die back.") },
+  slot: {
+    open: ({ place }) => t("With the lid open, take the die out of place {place}.", { place }),
+    closed: ({ last_place: isLast }) => (isLast ? t("Put the die back, and shut the lid.") : t("Put the die back.")),
+  },
   lid: { open: () => t("Open the lid of the reserve."), closed: () => t("Shut the lid.") },
   door: { open: () => t("Open the door of the cabinet."), closed: () => t("Shut the door.") },
   lamp: { lit: () => t("Is this lamp lit, and no other?") },
@@ -89,7 +92,7 @@ export const TEXT = {
   other_words: t("Other words …"),
   stay: t("Stay here"),
   leave_title: t("Leave the commissioning?"),
-  leave_now: t("Leave. The table starts; it goes on here later."),
+  leave_now: t("Leave. The table starts; the commissioning goes on here later."),
   end_here: t("End here. The rest is skipped …"),
 
   all_passed: t("Everything passed."),

@@ -82,6 +82,7 @@ let lookAgain = false;
 // The puck that the hand moves: 1, or 2 on a long table.
 let hand = 1;
 let alerts = []; // as the console shows them
+const bar = { reachable: true, commissioned: false };
 const faults = faultPanel(doAct);
 
 /** Reads the hardware's state, one reading at a time; what is asked for meanwhile is read once more afterwards. */
@@ -94,11 +95,20 @@ async function look() {
     try {
       table = await get("/api/virtual");
       render();
-    } catch {
-      // The red bar of followState() says that the terminal is away.
+    } catch ({ elsewhere }) {
+      // Nothing answers, so nobody knows any more that the table is commissioned.
+      if (!elsewhere) showBar({ commissioned: false });
     }
   }
   looking = false;
+}
+
+/** Says in the bar that the terminal is away, or what has taken its place. */
+function showBar(changed) {
+  Object.assign(bar, changed);
+  byId("offline").hidden = bar.reachable && !bar.commissioned;
+  byId("offline").toggleAttribute("data-commissioned", bar.commissioned);
+  byId("offline").textContent = bar.commissioned ? TEXT.commissioned : TEXT.offline;
 }
 
 /** Sends one act of the hand. It is not repeated: a press that was perhaps felt must not be pressed again. */
@@ -414,14 +424,10 @@ look();
 setInterval(look, LOOK_EVERY_MS);
 followState({
   onState: (state) => {
+    showBar({ commissioned: false });
     renderLive(state);
     look();
   },
-  onReach: (reachable) => {
-    byId("offline").hidden = reachable;
-    byId("offline").textContent = TEXT.offline;
-  },
-  onElsewhere: () => {
-    byId("offline").textContent = TEXT.commissioned;
-  },
+  onReach: (reachable) => showBar({ reachable }),
+  onElsewhere: () => showBar({ commissioned: true }),
 });

@@ -301,6 +301,18 @@ class Terminal:
         await self._recorder.submit(look)
         return found
 
+    async def rest_where_closed(self, reason: str) -> bool:
+        """Accept nothing any more where the table is closed; False: it is open, and plays on. Raises Halted or Busy."""
+
+        def rest() -> list[Entry]:
+            # In its turn: whatever is behind it is refused.
+            if not self._session.is_open:
+                self._recorder.halt(reason)
+            return []
+
+        await self._recorder.submit(rest)
+        return self._recorder.halt_reason == reason
+
     async def alert(self, code: str, text: str) -> None:
         """Raise an alert of another part of the terminal, which stands until it is acknowledged."""
         await self._recorder.submit(lambda: self._session.raise_alert(code, text, {}, latched=True))

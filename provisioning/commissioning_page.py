@@ -77,7 +77,7 @@ async def _serve(
     if settings.virtual_folder is not None:
         controls = VirtualControls(VirtualTable(settings.wiring, pin_factory=factory, folder=settings.virtual_folder))
     manager = ServiceManager(os.environ)
-    app = create_commissioning_app(trial, settings, folder.path, controls)
+    app = create_commissioning_app(trial, settings, folder.path, controls, progress.on_page_key)
     server = PageServer(app, lambda: manager.tell("STOPPING=1"))
     take_signals()
     with suppress(OSError):

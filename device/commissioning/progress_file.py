@@ -17,6 +17,8 @@ COMMISSIONING_FOLDER: Final = "commissioning"
 PROGRESS_FILE: Final = "progress.json"
 _VERSION: Final = 1
 _FILE_BYTES_MAX: Final = 1 << 20
+# A day: more than any contact's, and no more than what is made of it can hold.
+_BOUNCE_US_MAX: Final = 86_400_000_000
 
 
 class ProgressError(Exception):
@@ -30,7 +32,8 @@ class Progress:
     `begun` and `ended` are wall times; `ended` None: it still goes on. `journal_seq` is the journal's last event when
     it ended. `cut_boot` is the run of the operating system in which the cut of the power was asked for, `firmware`
     that of the node. `on_page_by` is who tries the table on the console's page, to which the terminal's next start
-    goes; None: it starts as ever.
+    goes; None: it starts as ever. `on_page_key` is the digest of what the browser has where that person signed in to
+    begin; None: nobody signs in at this table.
     """
 
     configuration: str
@@ -41,6 +44,7 @@ class Progress:
     journal_seq: int = 0
     firmware: str | None = None
     on_page_by: str | None = None
+    on_page_key: str | None = None
 
 
 def read_progress(folder: Path) -> Progress | None:
@@ -81,7 +85,7 @@ def _progress(said: dict[str, Any]) -> Progress:
     progress = Progress(**said, results={result.step: result for result in results})
     texts, may_be_none = (
         (progress.configuration, progress.begun),
-        (progress.cut_boot, progress.ended, progress.firmware, progress.on_page_by),
+        (progress.cut_boot, progress.ended, progress.firmware, progress.on_page_by, progress.on_page_key),
     )
     if not all(isinstance(text, str) for text in texts) or type(progress.journal_seq) is not int:
         raise ValueError
@@ -100,7 +104,7 @@ def _result(said: dict[str, Any]) -> Result:
         raise ValueError
     if result.reason not in (None, "also", "both_faces", "not_lit", "said"):
         raise ValueError
-    if result.bounce_us is not None and type(result.bounce_us) is not int:
+    if result.bounce_us is not None and not (type(result.bounce_us) is int and 0 <= result.bounce_us <= _BOUNCE_US_MAX):
         raise ValueError
     return result
 

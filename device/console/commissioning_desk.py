@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from device.clock import Clock
 from device.commissioning.progress_file import Progress, ProgressError, read_progress, write_progress
+from device.console.commissioning_key import KEY_COOKIE, digest_of, new_key
 from device.console.commissioning_reports import report_names, reports_route
 from device.console.commissioning_requests import parse_begin
 from device.console.request_body import read_body
@@ -27,6 +28,8 @@ from engine_lite.refusal import Refused
 
 _FRESH: Final = {"Cache-Control": "no-store"}
 _MAY: Final = (SUPERVISOR, "technician")
+_OPEN: Final = "the table is open; close it first"
+_RESTS: Final = "The table is being commissioned."
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,21 @@ class CommissioningDesk:
         if asked.table != table:
             raise Refused("other_table", f"this is table {table}, not {asked.table}")
         if (await self.terminal.look(_is_open))["open"]:
-            raise Refused("table_open", "the table is open; close it first")
+            raise Refused("table_open", _OPEN)
+        key = new_key() if self.terminal.people.view(None)["required"] else None
         try:
-            await asyncio.to_thread(self._write, by)
+            await asyncio.to_thread(self._write, by, None if key is None else digest_of(key))
+            if not await self.terminal.rest_where_closed(_RESTS):
+                # Somebody has opened it meanwhile.
+                await asyncio.to_thread(self._write, None, None)
+                raise Refused("table_open", _OPEN)
         except ProgressError as error:
             raise Refused("not_kept", str(error)) from error
         self.begin()
-        return JSONResponse({"by": by}, headers=_FRESH)
+        response = JSONResponse({"by": by}, headers=_FRESH)
+        if key is not None:
+            response.set_cookie(KEY_COOKIE, key, httponly=True, samesite="strict")
+        return response
 
     def _by(self, request: Request, name: str | None) -> str:
         people = self.terminal.people.view(keys_of(request))
@@ -103,12 +114,12 @@ class CommissioningDesk:
             raise Refused("needs_sign_in", "a supervisor or a technician must sign in with a PIN to do this")
         return str(people["name"])
 
-    def _write(self, by: str) -> None:
+    def _write(self, by: str | None, key: str | None) -> None:
         """Raises ProgressError."""
         begun = read_progress(self.folder)
         if begun is None or begun.configuration != self.configuration:
             begun = Progress(self.configuration, Clock().stamp().wall, {})
-        write_progress(self.folder, replace(begun, on_page_by=by))
+        write_progress(self.folder, replace(begun, on_page_by=by, on_page_key=key))
 
 
 def _is_open(session: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from device.console.commissioning_key import has_key
 from device.console.commissioning_reports import reports_route
 from device.console.commissioning_requests import Deed, parse_deed
 from device.console.http_interface import error_answers
@@ -26,6 +27,7 @@ from device.console.virtual_routes import virtual_routes
 from device.console.virtual_table import VirtualControls
 from device.screen_watch import ScreenWatch
 from device.settings import Settings
+from engine_lite.refusal import Refused
 
 LOOK_AGAIN_S: Final = 1.0
 """Whoever asks what is new hears after so long that nothing is."""
@@ -33,6 +35,7 @@ LOOK_AGAIN_S: Final = 1.0
 COMMISSION_PATH: Final = "/commission"
 """Where whatever else is asked for is sent to."""
 
+_ELSEWHERE: Final = "this was begun on another screen; leave it, and sign in to go on here"
 _FRESH: Final = {"Cache-Control": "no-store"}
 
 
@@ -50,9 +53,12 @@ class Trial(Protocol):
 
 
 def create_commissioning_app(
-    trial: Trial, settings: Settings, folder: Path, controls: VirtualControls | None
+    trial: Trial, settings: Settings, folder: Path, controls: VirtualControls | None, key: str | None
 ) -> Starlette:
-    """The application; `folder` is the data folder, `controls` drive the virtual table where there is one."""
+    """The application; `folder` is the data folder, `controls` drive the virtual table where there is one.
+
+    `key` is the digest of what the browser has where it was begun with a PIN; all others look on, and may leave it.
+    """
     rules = str(settings.terms.rule_set["name"])
 
     async def elsewhere(request: Request) -> Response:
@@ -61,7 +67,10 @@ def create_commissioning_app(
 
     async def commissioning(request: Request) -> Response:
         if request.method == "POST":
-            return JSONResponse({"done": trial.do(parse_deed(await read_body(request)))}, headers=_FRESH)
+            deed = parse_deed(await read_body(request))
+            if deed.kind != "leave" and not has_key(request, key):
+                raise Refused("needs_sign_in", _ELSEWHERE)
+            return JSONResponse({"done": trial.do(deed)}, headers=_FRESH)
         try:
             async with asyncio.timeout(LOOK_AGAIN_S):
                 await trial.wait_for_change(request.query_params.get("version", ""))

@@ -35,7 +35,7 @@ class Deed:
 def parse_begin(body: dict[str, Any]) -> Begin:
     """A request to begin. Raises BadRequest."""
     _only(body, ("table", "name"))
-    table = choice(body, "table", _is_text, "must be the name of the table that is meant")
+    table = choice(body, "table", _is_line, "must be the name of the table that is meant")
     name = body.get("name")
     if name is not None and (fault := person_fault(name)):
         raise BadRequest("name", fault)
@@ -49,12 +49,16 @@ def parse_deed(body: dict[str, Any]) -> Deed:
     _only(body, ("do", *(name for name, is_needed in needed if is_needed)))
     step = choice(body, "step", _is_text, "must be the step that is meant") if kind in _ABOUT_A_STEP else ""
     right = f"must be a line of at most {WHY_MAX} characters"
-    why = choice(body, "why", lambda value: text_fault(value, WHY_MAX) is None, right) if kind in _WITH_REASON else ""
+    why = choice(body, "why", _is_line, right) if kind in _WITH_REASON else ""
     return Deed(kind, step, why)
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
+
+
+def _is_line(value: Any) -> bool:
+    return text_fault(value, WHY_MAX) is None
 
 
 def _only(body: dict[str, Any], known: tuple[str, ...]) -> None:

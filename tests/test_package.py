@@ -234,6 +234,11 @@ def test_between_two_packages_there_is_always_a_release_in_force(package: Path, 
     told("sh", root / "DEBIAN/postinst", "configure", "0.9.0")
     assert current.readlink() == Path("releases/1.0.0")
     assert [path.name for path in releases.iterdir()] == ["1.0.0"]
+    # dpkg removes the files and their folders, and is asked twice where it was cut off.
+    told("rm", "-r", releases / "1.0.0")
+    for _ in range(2):
+        told("sh", root / "DEBIAN/postrm", "remove")
+        assert not (root / "opt/boxman").exists()
 
 
 def test_a_service_starts_whichever_release_is_in_force(

@@ -157,6 +157,7 @@ fi
 set -e
 if [ "$1" = remove ]; then
   rm -rf {RELEASES_FOLDER}/{RELEASES} {RELEASES_FOLDER}/{CURRENT}
+  rmdir {RELEASES_FOLDER} 2>/dev/null || true
 fi
 """,
     }

@@ -331,10 +331,14 @@ def test_the_back_off_grows_with_every_short_link_and_begins_anew_after_a_stable
                 if breaks == 4:
                     # So the minute that it takes by default has passed.
                     monkeypatch.setattr(device.uplink_protocol, "LINK_STABLE_S", 0.0)
+                    short = len(chance.bounds)
                 await break_a_request_off(link, unit, journal)
-                await wait_until(lambda due=breaks: len(chance.bounds) == due, "the wait")  # type: ignore[misc]
+                await wait_until(lambda due=breaks: len(chance.bounds) >= due, "the wait")  # type: ignore[misc]
             await unit.delivered(5)
-        assert chance.bounds == [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0), (0.0, 1.0)]
+        # On a busy machine a link may break off once more than it was made to.
+        assert chance.bounds[:short] == [(0.0, 2.0**number) for number in range(short)]
+        assert set(chance.bounds[short:]) == {(0.0, 1.0)}
+        assert 3 <= short < len(chance.bounds) < 8
 
     asyncio.run(scenario())
 

@@ -58,10 +58,17 @@ def check_rules(terms: TableTerms) -> Check:
         return Check("rules", "failed", str(differ))
 
 
-def check_key(former: str | None, key: str) -> Check:
-    """The table's key is the one that its journal was signed with so far."""
+def check_key(former: str | None, key: str, adopted_by: str | None = None) -> Check:
+    """The table's key is the one that its journal was signed with so far.
+
+    Or it is `adopted_by`, the key of the unit of which the journal's last event says that it has taken the table over.
+    """
     if former is None:
         return Check("key", "passed", f"the first one of this table, {_short(key)}")
+    if former != key and adopted_by == key:
+        return Check(
+            "key", "passed", f"{_short(key)} of this unit, which has taken the table over from {_short(former)}"
+        )
     if former != key:
         return Check("key", "failed", f"is {_short(key)}, but the journal was signed with {_short(former)}")
     return Check("key", "passed", f"the journal's, {_short(key)}")

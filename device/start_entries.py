@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from device.event import Event, Stamp
+from device.journal_base import ADOPTED
 from device.machine_events import found_at_start
 from device.origin import Origin
 from device.self_test import (
@@ -56,6 +57,10 @@ class Started:
     unfit: str | None
 
 
+def _adopted_by(last: Event | None) -> str | None:
+    return last.data["key"] if last is not None and last.type == ADOPTED else None
+
+
 def start_session(session: Session, start: Start, found: Found) -> Started:
     """Start a session that was replayed."""
     told = found_at_start(found.last, session.running, found.now)
@@ -73,7 +78,7 @@ def start_session(session: Session, start: Start, found: Found) -> Started:
     checks = [
         check_journal(last_seq, found.snapshot_seq),
         rules,
-        check_key(former_key, start.key),
+        check_key(former_key, start.key, _adopted_by(found.last)),
         check_program(start.version, start.configuration_hash, newer_before=former_version if is_downgrade else None),
         check_space(found.free_bytes, holds_reserve=found.holds_reserve),
         check_clock(found.now.clock),

@@ -120,7 +120,13 @@ def test_another_key_fails() -> None:
     assert check_key(None, "UA").result == check_key("UA", "UA").result == "passed"
     former, key = "UAAAAAAA" + "Q" * 44 + "AAAA", "UBBBBBBB" + "Q" * 44 + "BBBB"
     said = "is UBBBBBBB…BBBB, but the journal was signed with UAAAAAAA…AAAA"
-    assert check_key(former, key) == Check("key", "failed", said)
+    assert check_key(former, key) == check_key(former, key, former) == Check("key", "failed", said)
+
+
+def test_the_key_of_a_unit_that_has_taken_the_table_over_passes() -> None:
+    former, key = "UAAAAAAA" + "Q" * 44 + "AAAA", "UBBBBBBB" + "Q" * 44 + "BBBB"
+    said = "UBBBBBBB…BBBB of this unit, which has taken the table over from UAAAAAAA…AAAA"
+    assert check_key(former, key, key) == Check("key", "passed", said)
 
 
 def test_what_people_should_see_to_is_a_warning() -> None:

@@ -23,7 +23,7 @@ from device.table_terms import TableTerms
 from device.terminal import Terminal
 from engine_lite import rule_sets
 from engine_lite.refusal import Refused
-from tests.journal_rig import KEY, OTHER_KEY, events_in, terminal_on
+from tests.journal_rig import KEY, OTHER_KEY, STAMP, events_in, terminal_on
 from tests.test_alerts import Table
 
 TERMS = TableTerms(rule_sets.load("us-vegas"), {}, 1, 1, 1000)
@@ -31,7 +31,7 @@ S = 1_000_000_000
 # 2026-11-30T12:00:00Z.
 NOON = 1_796_040_000 * S
 HOUR = 3600 * S
-WAIT_S = 10.0
+WAIT_S = 60.0
 
 
 class Machine:
@@ -123,6 +123,16 @@ async def quiet(terminal: Terminal) -> int:
 
 def types(events: list[Event]) -> list[str]:
     return [event.type for event in events]
+
+
+def test_the_key_of_a_unit_that_took_the_table_over_passes_at_once(machine: Machine) -> None:
+    machine.run(until_tested)
+    with Journal.open(machine.path, "craps-1") as journal:
+        said = {"through": journal.last_seq, "hash": journal.last_hash, "former_key": KEY.public}
+        journal.append([("adopted", said | {"key": OTHER_KEY.public})], STAMP)
+    machine.run(until_tested, key=OTHER_KEY)
+    [check] = [check for check in machine.told("self_test")[-1]["checks"] if "taken the table over" in check["said"]]
+    assert check["result"] == "passed"
 
 
 def test_a_first_start_a_start_on_the_same_boot_and_one_after_a_good_ending(machine: Machine) -> None:

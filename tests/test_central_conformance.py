@@ -124,7 +124,7 @@ def test_a_lost_acknowledgement_makes_no_hole_and_no_duplicate(central: AnyCentr
             assert unit.alerts == []
         assert await central.log(TABLE) == journal.lines
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_a_pack_that_is_cut_off_in_the_middle_leaves_nothing_behind(central: AnyCentral, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_reader_keeps_its_place_with_the_consumer_of_its_own_name(central: Cen
                 name=name, durable_name=name, filter_subject=OWN_SUBJECT, ack_policy=AckPolicy.EXPLICIT
             )
             messages = await consume_anew(jetstream, STREAM, config)
-            [message] = await messages.fetch(1, timeout=5)
+            [message] = await messages.fetch(1, timeout=60)
             await message.ack_sync()
             assert (await jetstream.consumer_info(STREAM, name)).ack_floor.consumer_seq == 1
 

@@ -136,7 +136,7 @@ class Table:
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not condition():
                     await asyncio.sleep(0.005)
         except TimeoutError:

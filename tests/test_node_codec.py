@@ -214,7 +214,7 @@ print(decoder.bad_crc, decoder.dropped_bytes, codec.unpack(codec.REPORT_FORMAT, 
         env={"PATH": "/usr/bin:/bin", "MICROPYPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=True,
     )
     lines = done.stdout.splitlines()

@@ -250,7 +250,7 @@ def test_a_journal_that_cannot_be_pruned_is_an_alert_and_no_more(
         tasks = [asyncio.create_task(terminal.run())]
         pruner = Pruner(terminal, tmp_path / "none.db", TABLE, KEY, "1", table.clock, DAYS, lambda: table.delivered)
         tasks.append(asyncio.create_task(pruner.run()))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not terminal.state["alerts"]:
                 await terminal.wait_for_change(terminal.version)
         (alert,) = terminal.state["alerts"]

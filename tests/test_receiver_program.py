@@ -70,7 +70,7 @@ def test_connections_are_bounded_and_an_idle_one_is_closed(
             for _, end in [*links, (reader, writer)]:
                 end.transport.abort()
             signal.raise_signal(signal.SIGTERM)
-            await asyncio.wait_for(serving, 10)
+            await asyncio.wait_for(serving, 60)
         receiver.close()
         store.close()
 
@@ -80,7 +80,7 @@ def test_connections_are_bounded_and_an_idle_one_is_closed(
 async def closed(reader: asyncio.StreamReader) -> bool:
     """Whether the other end closes the connection, in good order or not, within a while."""
     try:
-        return await asyncio.wait_for(reader.read(), 10) == b""
+        return await asyncio.wait_for(reader.read(), 60) == b""
     except ConnectionError:
         return True
 

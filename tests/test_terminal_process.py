@@ -531,7 +531,7 @@ def test_a_table_plays_though_nobody_can_be_told_where_it_is(tmp_path: Path, out
     command = f'PYTHONIOENCODING=ascii exec "$0" run --data "$1" --port {port} {output}'
     terminal = subprocess.Popen(["bash", "-c", command, BOXMAN, tmp_path / "datä"], stderr=subprocess.PIPE, text=True)
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
 
             def answers() -> bool:
                 assert terminal.poll() is None

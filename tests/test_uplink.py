@@ -172,7 +172,7 @@ def test_a_lost_acknowledgement_makes_no_hole_and_no_duplicate(server: CentralSe
             assert unit.alerts == []
         assert await read_log(server.url, "test", TABLE) == journal.lines
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_an_outage_longer_than_the_duplicate_window_makes_no_duplicate(server: CentralServer, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_outage_longer_than_the_duplicate_window_makes_no_duplicate(server: C
             await unit.delivered(2)
         assert await read_log(server.url, "test", TABLE) == journal.lines
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 async def duplicate_window_has_passed(server: CentralServer) -> None:

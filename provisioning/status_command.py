@@ -8,11 +8,10 @@ from typing import Any, Final
 import httpx
 
 from provisioning.command_failed import CommandFailed
-from provisioning.configuration import ConfigurationError, read_configuration
+from provisioning.configuration import Configuration, ConfigurationError, read_configuration
 from provisioning.standard_streams import visible
+from provisioning.terminal_answer import console_address, terminal_answer
 
-ANSWER_S: Final = 10.0
-_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what a configuration may say
 _LINKS: Final = {
     "online": "online",
     "offline": "offline",
@@ -42,26 +41,12 @@ def show_status(config: Path | None) -> int:
 
 def asked(config: Path | None, what: str) -> tuple[str, dict[str, Any]]:
     """Where the terminal with this configuration is, and what it answers below /api. Raises CommandFailed."""
-    host, port = "127.0.0.1", 8080
-    if config is not None:
-        try:
-            configuration = read_configuration(config)
-        except ConfigurationError as error:
-            raise CommandFailed(str(error)) from error
-        port = configuration.port
-        host = host if configuration.host in _EVERYWHERE else configuration.host
-    address = f"http://{host}:{port}"
     try:
-        answer = httpx.get(f"{address}/api/{what}", timeout=ANSWER_S, trust_env=False)
-        if answer.is_redirect:
-            # Its packages take a while to read in.
-            from device.console.commissioning_interface import COMMISSION_PATH
-
-            if answer.headers.get("location") == COMMISSION_PATH:
-                raise CommandFailed(
-                    f"the table at {address} is being commissioned; finish that first, or leave it, on its own page"
-                )
-        return address, answer.raise_for_status().json()
+        address = console_address(Configuration() if config is None else read_configuration(config))
+    except ConfigurationError as error:
+        raise CommandFailed(str(error)) from error
+    try:
+        return address, terminal_answer(address, what)
     except httpx.HTTPError as error:
         raise CommandFailed(f"no terminal answers at {address} ({error}); is it running?") from error
     except ValueError as error:

@@ -19,6 +19,7 @@ from device.console.commissioning_reports import reports_route
 from device.console.commissioning_requests import Deed, parse_deed
 from device.console.http_interface import error_answers
 from device.console.page_files import PAGES, PageFiles, page_route
+from device.console.page_paths import COMMISSION_PATH
 from device.console.page_words import words_route
 from device.console.painted import painted_routes
 from device.console.request_body import read_body
@@ -31,9 +32,6 @@ from engine_lite.refusal import Refused
 
 LOOK_AGAIN_S: Final = 1.0
 """Whoever asks what is new hears after so long that nothing is."""
-
-COMMISSION_PATH: Final = "/commission"
-"""Where whatever else is asked for is sent to."""
 
 _ELSEWHERE: Final = "this was begun on another screen; leave it, and sign in to go on here"
 _FRESH: Final = {"Cache-Control": "no-store"}

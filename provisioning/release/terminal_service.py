@@ -2,25 +2,23 @@
 
 import subprocess
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
-from device.console.commissioning_interface import COMMISSION_PATH
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration
 from provisioning.install.places import MARK
 from provisioning.install.plan import TERMINAL_SERVICE
 from provisioning.install.units import start_command
 from provisioning.install.writable_root import run_command
+from provisioning.terminal_answer import console_address, terminal_answer
 
 # In memory: whatever happens to the power, the next start is that of the release in force.
 TRIAL: Final = Path(f"/run/systemd/system/{TERMINAL_SERVICE}.d/zz-boxman-trial.conf")
 TRIAL_UNIT: Final = "boxman-trial"
 # One that does not end when asked is to be gone soon; its journal stands a kill.
 _STOP_S: Final = 5
-_ANSWER_S: Final = 10.0
-_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what a configuration may say
 
 
 def open_until(configuration: Configuration) -> tuple[bool, int]:
@@ -30,18 +28,14 @@ def open_until(configuration: Configuration) -> tuple[bool, int]:
     """
     if not is_active():
         return False, 0
-    host = "127.0.0.1" if configuration.host in _EVERYWHERE else configuration.host
-    address = f"http://{host}:{configuration.port}/api/state"
+    address = console_address(configuration)
     try:
-        answer = httpx.get(address, timeout=_ANSWER_S, trust_env=False)
-        if answer.headers.get("location") == COMMISSION_PATH:
-            raise CommandFailed("the table is being commissioned; finish that first, or leave it, on its own page")
-        state: dict[str, Any] = answer.raise_for_status().json()
+        state = terminal_answer(address, "state")
         return bool(state["open"]), int(state["seq"])
     except (httpx.HTTPError, ValueError, KeyError) as error:
         raise CommandFailed(
-            f"{address}: does not say whether the table is open ({error}); where nobody plays, stop the terminal "
-            f"first: systemctl stop {TERMINAL_SERVICE}"
+            f"{address}/api/state: does not say whether the table is open ({error}); where nobody plays, stop the "
+            f"terminal first: systemctl stop {TERMINAL_SERVICE}"
         ) from error
 
 

@@ -103,8 +103,8 @@ class SignInDesk:
             if signed_in.name == person.name:
                 await self._sign_out(token, "elsewhere")
         await self._record("signed_in", data)
-        keys = Keys(secrets.token_urlsafe(_TOKEN_BYTES), secrets.token_urlsafe(_TOKEN_BYTES))
-        self._here[_digest(keys.token)] = _SignedIn(person.name, person.pins, _digest(keys.page), self._loop.time())
+        keys = Keys(new_token(), new_token())
+        self._here[digest(keys.token)] = _SignedIn(person.name, person.pins, digest(keys.page), self._loop.time())
         return keys, person.name, person.role
 
     async def _note_wrong(self, name: str) -> None:
@@ -121,7 +121,7 @@ class SignInDesk:
     async def sign_out(self, keys: Keys) -> None:
         """Sign out who is signed in under these keys, if anyone is. Raises Halted or Busy."""
         if self.person(keys) is not None:
-            await self._sign_out(_digest(keys.token), "asked")
+            await self._sign_out(digest(keys.token), "asked")
 
     def person(self, keys: Keys | None) -> str | None:
         """Who is signed in under these keys; None: nobody.
@@ -142,8 +142,8 @@ class SignInDesk:
     def _signed_in(self, keys: Keys | None) -> _SignedIn | None:
         if keys is None:
             return None
-        signed_in = self._here.get(_digest(keys.token))
-        if signed_in is None or not hmac.compare_digest(signed_in.page, _digest(keys.page)):
+        signed_in = self._here.get(digest(keys.token))
+        if signed_in is None or not hmac.compare_digest(signed_in.page, digest(keys.page)):
             return None
         return signed_in if self._loop.time() - signed_in.used_s < self._idle_s else None
 
@@ -237,7 +237,13 @@ class SignInDesk:
         return self._recorder.session.people
 
 
-def _digest(text: str) -> bytes:
+def new_token() -> str:
+    """What nobody guesses."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def digest(text: str) -> bytes:
+    """What is kept of a token."""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 

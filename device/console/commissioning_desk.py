@@ -16,13 +16,14 @@ from starlette.routing import BaseRoute, Route
 
 from device.clock import Clock
 from device.commissioning.progress_file import Progress, ProgressError, read_progress, write_progress
-from device.console.commissioning_key import KEY_COOKIE, digest_of, new_key
+from device.console.commissioning_key import KEY_COOKIE, digest_of
 from device.console.commissioning_reports import report_names, reports_route
 from device.console.commissioning_requests import parse_begin
 from device.console.request_body import read_body
 from device.console.requests import BadRequest
 from device.console.supervisor_interface import keys_of
 from device.people import SUPERVISOR
+from device.sign_in_desk import new_token
 from device.terminal import Terminal
 from engine_lite.refusal import Refused
 
@@ -83,13 +84,14 @@ class CommissioningDesk:
 
     async def _begin(self, request: Request) -> Response:
         asked = parse_begin(await read_body(request))
-        by = self._by(request, asked.name)
+        people = self.terminal.people.view(keys_of(request))
+        by = _by(people, asked.name)
         table = self.terminal.state["table"]["table"]
         if asked.table != table:
             raise Refused("other_table", f"this is table {table}, not {asked.table}")
         if (await self.terminal.look(_is_open))["open"]:
             raise Refused("table_open", _OPEN)
-        key = new_key() if self.terminal.people.view(None)["required"] else None
+        key = new_token() if people["required"] else None
         try:
             await asyncio.to_thread(self._write, by, None if key is None else digest_of(key))
             if not await self.terminal.rest_where_closed(_RESTS):
@@ -104,22 +106,23 @@ class CommissioningDesk:
             response.set_cookie(KEY_COOKIE, key, httponly=True, samesite="strict")
         return response
 
-    def _by(self, request: Request, name: str | None) -> str:
-        people = self.terminal.people.view(keys_of(request))
-        if not people["required"]:
-            if (by := people["name"] or name) is None:
-                raise BadRequest("name", "must be that of the technician")
-            return str(by)
-        if people["role"] not in _MAY:
-            raise Refused("needs_sign_in", "a supervisor or a technician must sign in with a PIN to do this")
-        return str(people["name"])
-
     def _write(self, by: str | None, key: str | None) -> None:
         """Raises ProgressError."""
         begun = read_progress(self.folder)
         if begun is None or begun.configuration != self.configuration:
             begun = Progress(self.configuration, Clock().stamp().wall, {})
         write_progress(self.folder, replace(begun, on_page_by=by, on_page_key=key))
+
+
+def _by(people: dict[str, Any], name: str | None) -> str:
+    """Who begins it, of the people as the page that asks sees them. Raises BadRequest or Refused."""
+    if not people["required"]:
+        if (by := people["name"] or name) is None:
+            raise BadRequest("name", "must be that of the technician")
+        return str(by)
+    if people["role"] not in _MAY:
+        raise Refused("needs_sign_in", "a supervisor or a technician must sign in with a PIN to do this")
+    return str(people["name"])
 
 
 def _is_open(session: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from device.console.requests import BadRequest, choice
+from device.console.requests import BadRequest, check_fields, choice
 from device.dice_control.names import person_fault, text_fault
 
 WHY_MAX: Final = 200
@@ -34,7 +34,7 @@ class Deed:
 
 def parse_begin(body: dict[str, Any]) -> Begin:
     """A request to begin. Raises BadRequest."""
-    _only(body, ("table", "name"))
+    check_fields(body, ("table", "name"))
     table = choice(body, "table", _is_line, "must be the name of the table that is meant")
     name = body.get("name")
     if name is not None and (fault := person_fault(name)):
@@ -46,7 +46,7 @@ def parse_deed(body: dict[str, Any]) -> Deed:
     """What to do now. Raises BadRequest."""
     kind = choice(body, "do", lambda value: value in _KINDS, "must be one of " + ", ".join(_KINDS))
     needed = (("step", kind in _ABOUT_A_STEP), ("why", kind in _WITH_REASON))
-    _only(body, ("do", *(name for name, is_needed in needed if is_needed)))
+    check_fields(body, ("do", *(name for name, is_needed in needed if is_needed)))
     step = choice(body, "step", _is_text, "must be the step that is meant") if kind in _ABOUT_A_STEP else ""
     right = f"must be a line of at most {WHY_MAX} characters"
     why = choice(body, "why", _is_line, right) if kind in _WITH_REASON else ""
@@ -59,9 +59,3 @@ def _is_text(value: Any) -> bool:
 
 def _is_line(value: Any) -> bool:
     return text_fault(value, WHY_MAX) is None
-
-
-def _only(body: dict[str, Any], known: tuple[str, ...]) -> None:
-    for field in body:
-        if field not in known:
-            raise BadRequest(field, "is not known")

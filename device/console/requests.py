@@ -163,7 +163,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
 def parse_step(body: dict[str, Any]) -> StepCommand:
     """A request to do a step. Raises BadRequest."""
-    _only(body, ("id", "step", "after_roll"))
+    check_fields(body, ("id", "step", "after_roll"))
     command = _command(body)
     step = _part(body, "step")
     try:
@@ -179,7 +179,7 @@ def parse_step(body: dict[str, Any]) -> StepCommand:
 
 def parse_press(body: dict[str, Any]) -> PressCommand:
     """A request to raise a bet that stands. Raises BadRequest."""
-    _only(body, ("id", "player", "kind", "number", "by"))
+    check_fields(body, ("id", "player", "kind", "number", "by"))
     command, by = _command(body), choice(body, "by", lambda value: value in PRESSES, "must be " + " or ".join(PRESSES))
     bet = {name: _part(body, name) for name in ("player", "kind")} | {"number": body.get("number")}
     _check_bet("take_down", bet)
@@ -188,7 +188,7 @@ def parse_press(body: dict[str, Any]) -> PressCommand:
 
 def parse_repeat(body: dict[str, Any]) -> PlayerCommand:
     """A request to repeat a player's bets. Raises BadRequest."""
-    _only(body, ("id", "player"))
+    check_fields(body, ("id", "player"))
     return PlayerCommand(_command(body), parse_player(body))
 
 
@@ -204,7 +204,7 @@ def parse_player(asked: Mapping[str, Any]) -> str:
 
 def parse_proposal(body: dict[str, Any]) -> Proposal:
     """What another program proposes. Raises BadRequest."""
-    _only(body, ("source", "id", "after_roll", "bets"))
+    check_fields(body, ("source", "id", "after_roll", "bets"))
     source, bets = _source(body), _part(body, "bets")
     if not isinstance(bets, list) or not 1 <= len(bets) <= BETS_MAX:
         raise BadRequest("bets", f"must be a list of 1 to {BETS_MAX} bets")
@@ -215,7 +215,7 @@ def parse_proposal(body: dict[str, Any]) -> Proposal:
 
 def parse_answer(body: dict[str, Any]) -> ProposalCommand:
     """A request to take or to leave a proposal. Raises BadRequest."""
-    _only(body, ("id", "source", "proposal"))
+    check_fields(body, ("id", "source", "proposal"))
     proposal = _part(body, "proposal")
     if not isinstance(proposal, str) or not _COMMAND_ID.fullmatch(proposal):
         raise BadRequest("proposal", "must be the id of a proposal")
@@ -240,7 +240,7 @@ def _check_bet(step: str, bet: Any, place: str = "") -> None:
 
 def parse_take_back(body: dict[str, Any]) -> TakeBackCommand:
     """A request to correct the last roll with the next dice, or not to. Raises BadRequest."""
-    _only(body, ("id", "correcting"))
+    check_fields(body, ("id", "correcting"))
     correcting = _part(body, "correcting")
     if type(correcting) is not bool:
         raise BadRequest("correcting", "must be true or false")
@@ -249,7 +249,7 @@ def parse_take_back(body: dict[str, Any]) -> TakeBackCommand:
 
 def parse_dice(body: dict[str, Any]) -> DiceCommand:
     """A request to record an action on the dice. Raises BadRequest."""
-    _only(body, ("id", "action"))
+    check_fields(body, ("id", "action"))
     try:
         return DiceCommand(_command(body), parse_action(_part(body, "action")))
     except ActionError as error:
@@ -259,13 +259,13 @@ def parse_dice(body: dict[str, Any]) -> DiceCommand:
 
 def parse_bare(body: dict[str, Any]) -> str:
     """The id of a request that says nothing else. Raises BadRequest."""
-    _only(body, ("id",))
+    check_fields(body, ("id",))
     return _command(body)
 
 
 def parse_acknowledge(body: dict[str, Any]) -> AcknowledgeCommand:
     """A request to acknowledge an alert by name. Raises BadRequest."""
-    _only(body, ("id", "alert", "raised", "name"))
+    check_fields(body, ("id", "alert", "raised", "name"))
     alert = _part(body, "alert")
     if not isinstance(alert, str):
         raise BadRequest("alert", "must be the id of an alert")
@@ -280,7 +280,7 @@ def parse_acknowledge(body: dict[str, Any]) -> AcknowledgeCommand:
 
 def parse_open(body: dict[str, Any]) -> OpenCommand:
     """A request to open the table. Raises BadRequest, also where the rule set refuses the options."""
-    _only(body, ("id", "rules", "options", "unit", "limits"))
+    check_fields(body, ("id", "rules", "options", "unit", "limits"))
     command = _command(body)
     name = _part(body, "rules")
     if name not in rule_sets.NAMES:
@@ -291,7 +291,7 @@ def parse_open(body: dict[str, Any]) -> OpenCommand:
     limits = _part(body, "limits")
     if not isinstance(limits, dict):
         raise BadRequest("limits", "must be an object")
-    _only(limits, ("min", "max"), "limits.")
+    check_fields(limits, ("min", "max"), "limits.")
     terms = TableTerms(
         rule_sets.load(name),
         options,
@@ -311,7 +311,7 @@ def parse_open(body: dict[str, Any]) -> OpenCommand:
 
 def parse_sign_in(body: dict[str, Any]) -> SignIn:
     """A request to sign in. Raises BadRequest, which does not say the PIN."""
-    _only(body, ("name", "pin"))
+    check_fields(body, ("name", "pin"))
     name, pin = _part(body, "name"), _part(body, "pin")
     if fault := person_fault(name):
         raise BadRequest("name", fault)
@@ -322,13 +322,13 @@ def parse_sign_in(body: dict[str, Any]) -> SignIn:
 
 def parse_look(body: dict[str, Any]) -> CorrectionCommand:
     """A request to look at what a correction would change. Raises BadRequest."""
-    _only(body, ("number", "dice"))
+    check_fields(body, ("number", "dice"))
     return CorrectionCommand(_whole(body, "number", 1), _dice(body))
 
 
 def parse_correction(body: dict[str, Any]) -> CorrectionCommand:
     """A request to correct a roll. Raises BadRequest."""
-    _only(body, ("id", "number", "dice", "reason", "at"))
+    check_fields(body, ("id", "number", "dice", "reason", "at"))
     return CorrectionCommand(
         _whole(body, "number", 1), _dice(body), _reason(body), _whole(body, "at", 0), _command(body)
     )
@@ -336,7 +336,7 @@ def parse_correction(body: dict[str, Any]) -> CorrectionCommand:
 
 def parse_adjustment(body: dict[str, Any]) -> AdjustmentCommand:
     """A request to adjust the settlement of a roll. Raises BadRequest."""
-    _only(body, ("id", "number", "adjustments", "reason", "at"))
+    check_fields(body, ("id", "number", "adjustments", "reason", "at"))
     given = _part(body, "adjustments")
     if not isinstance(given, list) or not 1 <= len(given) <= ADJUSTMENTS_MAX:
         raise BadRequest("adjustments", f"must be a list of 1 to {ADJUSTMENTS_MAX} players and amounts")
@@ -360,17 +360,17 @@ def parse_adjustment(body: dict[str, Any]) -> AdjustmentCommand:
 
 def parse_limits(body: dict[str, Any]) -> LimitsCommand:
     """A request to change the limits of the open table. Raises BadRequest."""
-    _only(body, ("id", "limits"))
+    check_fields(body, ("id", "limits"))
     limits = _part(body, "limits")
     if not isinstance(limits, dict):
         raise BadRequest("limits", "must be an object")
-    _only(limits, ("min", "max"), "limits.")
+    check_fields(limits, ("min", "max"), "limits.")
     return LimitsCommand(_amount(limits, "min", "limits."), _amount(limits, "max", "limits."), _command(body))
 
 
 def parse_filter(asked: Mapping[str, str]) -> tuple[Filter, int | None]:
     """The filter of a search in a journal, and the event before which it is to look. Raises BadRequest."""
-    _only(asked, ("type", "since", "until", "roll", "player", "name", "before", "language"))
+    check_fields(asked, ("type", "since", "until", "roll", "player", "name", "before", "language"))
     texts: dict[str, Any] = {}
     for name in ("type", "since", "until", "player", "name"):
         value = asked.get(name)
@@ -407,7 +407,8 @@ def _part(body: dict[str, Any], field: str, place: str = "") -> Any:
     return body[field]
 
 
-def _only(body: Mapping[str, Any], known: tuple[str, ...], place: str = "") -> None:
+def check_fields(body: Mapping[str, Any], known: tuple[str, ...], place: str = "") -> None:
+    """Raises BadRequest where a request has a field that is not one of those `known`; `place` is where it stands."""
     for field in body:
         if field not in known:
             raise BadRequest(place + field, "is not known; the fields are " + ", ".join(known))

@@ -18,6 +18,14 @@ def message_of(said: Mapping[str, Any]) -> bytes:
     return b"\xffboxman commissioning 1\n" + canonical(said["commissioning"]).encode()
 
 
+# Header only: quick to be tried to the end. A virtual table brings its node and its centre.
+SMALL = """
+[wiring]
+lid = "gpio:2"
+on = "gpio:5"
+off = "gpio:6"
+lamp_on = "gpio:14"
+"""
 # From one movement of the hands to the next.
 HANDS_S = 0.3
 

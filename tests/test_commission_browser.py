@@ -18,18 +18,12 @@ from drivers.virtual_table import DEMO_PINS
 from drivers.wiring import Wiring
 from tests.axe_rig import axe_faults
 from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.commissioning_rig import SMALL
 from tests.journal_rig import KEY
 from tests.terminal_rig import TerminalProcess, lines_in
 
 ANA, PIN = "Ana Ruiz", "2580"
 LARGE: ViewportSize = {"width": 1280, "height": 720}
-SMALL = """
-[wiring]
-lid = "gpio:2"
-on = "gpio:5"
-off = "gpio:6"
-lamp_on = "gpio:14"
-"""
 # One step of each kind, with all that is waited for in it.
 LOOKED_AT = {
     "puck_6": ("closed",),

@@ -12,18 +12,10 @@ from device.journal import JournalReader
 from device.journal_verification import verify
 from device.people_file import Listed, changing, hashed
 from device.table_key import is_signed_by
-from tests.commissioning_rig import message_of
+from tests.commissioning_rig import SMALL, message_of
 from tests.terminal_rig import TerminalProcess, boxman, lines_in, wait_for
 
 ANA, BO, PIN = "Ana Ruiz", "Bo Lin", "2580"
-# Header only: quick to be tried to the end. A virtual table brings its node and its centre.
-SMALL = """
-[wiring]
-lid = "gpio:2"
-on = "gpio:5"
-off = "gpio:6"
-lamp_on = "gpio:14"
-"""
 STEPS = ["on", "off", "lamp_on", "lid", "node", "network", "power"]
 
 

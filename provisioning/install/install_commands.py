@@ -119,9 +119,8 @@ def uninstall(root: Path, dry_run: bool) -> int:
         with _to_write(root, found) as (folder, now):
             written = System(folder)
             # The record goes when all is done, the commands as well: what broke off is gone on with.
-            last = [change for change in todo if change.path == RECORD]
             for change in todo:
-                if change not in last:
+                if change.path != RECORD:
                     written.apply(change)
             for path in entries:
                 written.tidy(path)
@@ -133,8 +132,9 @@ def uninstall(root: Path, dry_run: bool) -> int:
             # userdel removes the group of a user only where /etc/login.defs says so.
             for group in _groups_alone(written):
                 run_command(*steps.removing("groupdel", folder, running and now, group))
-            for change in last:
-                written.apply(change)
+            for change in todo:
+                if change.path == RECORD:
+                    written.apply(change)
         if not now:
             print("start the computer anew: it is as it was from then on")
     print(f"{_counted(todo)} taken back; {CONFIGURATION_FOLDER} and {DATA} stay" if todo else "nothing to take back")

@@ -5,7 +5,7 @@ import logging
 import os
 import random
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from device.console.virtual_table import VirtualControls
 from device.data_folder import DataFolder
 from device.disk_space import DiskSpace
 from device.journal import JournalReader
-from device.page_server import BACKLOG, PageServer, give_signals_back, take_signals
+from device.page_server import PageServer, give_signals_back, take_signals
 from device.players_display import PlayersDisplay
 from device.recorder import Busy, Halted
 from device.screen_alert import watch_screen
@@ -44,7 +44,7 @@ CANCEL_AGAIN_S = 3.0
 async def run_terminal(
     settings: Settings,
     folder: DataFolder,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     version: str,
     on_progress: Callable[[int, int], None],
     on_ready: Callable[[str, str], None],
@@ -53,8 +53,8 @@ async def run_terminal(
 
     True: it has ended before that, because its table is to be commissioned on the console's page.
 
-    `on_progress` gets (events read, events in all) while the journal is replayed, `on_ready` the
-    console's address and the name of the rule set in force.
+    `listeners` are where the console is. `on_progress` gets (events read, events in all) while the journal is
+    replayed, `on_ready` the console's address and the name of the rule set in force.
     Raises StartError, JournalError, PinFactoryError or NodePortBusy, each with one clear line.
     """
     manager = ServiceManager(os.environ)
@@ -113,9 +113,9 @@ async def run_terminal(
         async def why_not() -> str | None:
             return await terminal.why_not_accepting() if server.started else "opens its pages"
 
-        on_ready(f"http://{settings.host}:{listener.getsockname()[1]}/", terminal.state["table"]["rules"])
+        on_ready(f"http://{settings.host}:{listeners[0].getsockname()[1]}/", terminal.state["table"]["rules"])
         take_signals()
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        serving = asyncio.create_task(server.serve(sockets=[*listeners]))
         tasks.append(asyncio.create_task(manager.keep_told(why_not)))
         try:
             await _until_one_fails(serving, tasks)
@@ -202,21 +202,3 @@ def _surroundings(settings: Settings, folder: DataFolder, pin_factory: Any) -> S
         partial(central_systems, settings),
         random.Random(),  # noqa: S311 - jitter, no secret
     )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """The console's socket, to be had before anything else is started. Raises StartError."""
-    # Named as TCP, so that asyncio turns Nagle's delay off: an answer must not wait for another packet.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        # Two programs may bind one port before either listens; only one can listen.
-        listener.listen(BACKLOG)
-    except (OSError, OverflowError) as error:
-        listener.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StartError(
-            f"the console cannot listen on {host} port {port} ({reason}); choose another port with --port"
-        ) from error
-    return listener

@@ -8,6 +8,7 @@ import asyncio
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
@@ -41,20 +42,21 @@ SHOW_S: Final = 0.05
 
 
 async def commission_on_page(
-    settings: Settings, folder: DataFolder, listener: socket.socket, progress: Progress, clock: Clock
+    settings: Settings, folder: DataFolder, listeners: Sequence[socket.socket], progress: Progress, clock: Clock
 ) -> bool:
     """Serve the page until the commissioning is over or left; False: a signal has ended it before.
 
-    `listener` is closed. What stands in its way is complained of, and the terminal may start, which knows best to say
+    `listeners` are closed. What stands in its way is complained of, and the terminal may start, which knows best to say
     what it lacks.
     """
     try:
         with ExitStack() as stack:
-            stack.callback(listener.close)
+            for listener in listeners:
+                stack.callback(listener.close)
             # Until a page has been shown, the next start is the terminal's: nothing that fails before it can be left
             # keeps a table from its players.
             write_progress(folder.path, replace(progress, on_page_by=None))
-            return await _serve(settings, folder, listener, progress, clock, stack)
+            return await _serve(settings, folder, listeners, progress, clock, stack)
     except (CommandFailed, JournalError, NodePortBusy, PinFactoryError, ProgressError, TableKeyError) as error:
         complain(f"boxman: the table is not commissioned: {error}")
         return True
@@ -63,7 +65,7 @@ async def commission_on_page(
 async def _serve(
     settings: Settings,
     folder: DataFolder,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     progress: Progress,
     clock: Clock,
     stack: ExitStack,
@@ -86,7 +88,7 @@ async def _serve(
     async def why_not() -> str | None:
         return None if server.started else "opens its page"
 
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    serving = asyncio.create_task(server.serve(sockets=[*listeners]))
     trying = asyncio.create_task(trial.run())
     telling = asyncio.create_task(manager.keep_told(why_not, "is commissioned"))
     try:

@@ -155,8 +155,11 @@ SECTIONS = (
         (
             Key(
                 "host",
-                Text(_HOST_HERE, "one address or name of this machine, such as 10.0.0.7 (0.0.0.0 is all of them)"),
-                "the address that the console is at, and alone answers to",
+                Text(
+                    _HOST_HERE,
+                    "one address or name of this machine, such as 10.0.0.7 (not 0.0.0.0, which is all of them)",
+                ),
+                "the address that the console is at besides 127.0.0.1; it answers to no other one",
                 "host",
             ),
             Key("port", Whole(1, 65535), "the port that the console is at", "port"),

@@ -21,10 +21,11 @@ from device.assembly import StartError
 from device.clock import Clock
 from device.commissioning.progress_file import progress_on_page
 from device.configuration_hash import configuration_hash
+from device.console_listeners import listen_for_console
 from device.data_folder import DataFolder, DataFolderError, open_data_folder
 from device.journal import JournalError
 from device.settings import Settings, UplinkSettings
-from device.startup import listen, run_terminal
+from device.startup import run_terminal
 from drivers.header import PinFactoryError
 from drivers.node_link import NodePortBusy
 from drivers.virtual_node import NODE, node_command
@@ -87,7 +88,7 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     checked = settings(configuration, port=port, uplink=uplink, node_port=node_port, virtual_folder=virtual_folder)
     folder = stack.enter_context(open_data_folder(data))
     check_nothing_waits(data)
-    listener = stack.enter_context(listen(checked.host, checked.port))
+    listeners = [stack.enter_context(each) for each in listen_for_console(checked.host, checked.port)]
     if virtual_folder is not None:
         _make_virtual_folder(virtual_folder)
     companions: list[_VirtualNode | CentralServer] = []
@@ -122,13 +123,13 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
             progress.close()
             tell(address, rules)
 
-        return await run_terminal(ready, folder, listener.dup(), version("boxman"), progress, on_ready)
+        return await run_terminal(ready, folder, _duplicates(listeners), version("boxman"), progress, on_ready)
 
     async def run_all() -> None:
         looking = asyncio.create_task(_look_after(companions))
         try:
-            # The console's socket stays open from one to the other: whoever comes in between waits, and is not refused.
-            while await _commission(ready, folder, listener) and await play():
+            # The console's sockets stay open from one to the other: whoever comes in between waits, and is not refused.
+            while await _commission(ready, folder, listeners) and await play():
                 pass
         finally:
             looking.cancel()
@@ -136,7 +137,11 @@ def _run(configuration: Configuration, data: Path, port: int | None, stack: Exit
     asyncio.run(run_all())
 
 
-async def _commission(ready: Settings, folder: DataFolder, listener: socket.socket) -> bool:
+def _duplicates(listeners: Sequence[socket.socket]) -> list[socket.socket]:
+    return [listener.dup() for listener in listeners]
+
+
+async def _commission(ready: Settings, folder: DataFolder, listeners: Sequence[socket.socket]) -> bool:
     """Commission the table on the console's page, where that was begun; whether the terminal is to start now."""
     progress = progress_on_page(folder.path, configuration_hash(ready))
     if progress is None:
@@ -144,7 +149,7 @@ async def _commission(ready: Settings, folder: DataFolder, listener: socket.sock
     # A table is commissioned once, and plays for years.
     from provisioning.commissioning_page import commission_on_page
 
-    return await commission_on_page(ready, folder, listener.dup(), progress, Clock())
+    return await commission_on_page(ready, folder, _duplicates(listeners), progress, Clock())
 
 
 def _make_virtual_folder(path: Path) -> None:

@@ -5,17 +5,16 @@ from typing import Any, Final
 import httpx
 
 from device.console.page_paths import COMMISSION_PATH
+from device.console_listeners import LOOPBACK
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration
 
 ANSWER_S: Final = 10.0
-_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what a configuration may say
 
 
 def console_address(configuration: Configuration) -> str:
     """The address of its console, as programs on the same computer reach it."""
-    host = "127.0.0.1" if configuration.host in _EVERYWHERE else configuration.host
-    return f"http://{host}:{configuration.port}"
+    return f"http://{LOOPBACK}:{configuration.port}"
 
 
 def terminal_answer(address: str, what: str) -> dict[str, Any]:

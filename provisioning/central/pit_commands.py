@@ -14,9 +14,9 @@ import uvicorn
 
 from device.assembly import StartError
 from device.clock import Clock
+from device.console_listeners import listen
 from device.data_folder import DataFolderError, open_data_folder
 from device.journal import Journal, JournalError
-from device.startup import listen
 from provisioning.central.pit_board import Board
 from provisioning.central.pit_configuration import LOOPBACK, PitConfiguration, read_pit_configuration
 from provisioning.central.pit_database import reading_engine

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -121,8 +121,10 @@ class Guest:
 
 
 @contextmanager
-def machine(work: Path, *, counts_instructions: bool = False) -> Iterator[Guest]:
-    """A machine whose disks forget all when it ends.
+def machine(
+    work: Path, *, counts_instructions: bool = False, system: str = "booted", more: Sequence[str] = ()
+) -> Iterator[Guest]:
+    """A machine whose disks forget all when it ends, with the disk image `system` and what `more` of QEMU's words say.
 
     With `counts_instructions` its clock does so, a nanosecond each, but is never ahead of the host's.
     """
@@ -132,12 +134,13 @@ def machine(work: Path, *, counts_instructions: bool = False) -> Iterator[Guest]
         empty.truncate(256 << 20)
     subprocess.run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-L", "boxman-data", str(data)], check=True)
     processors = ["-smp", "1", "-icount", "shift=0"] if counts_instructions else ["-smp", "2"]
+    # Nothing of them outlives the machine, so nobody waits for this host's disk.
     disks = {
-        "root": f"file={work / 'booted.img'},snapshot=on",
+        "root": f"file={work / f'{system}.img'},snapshot=on,cache=unsafe",
         "releases": f"file={work / 'releases.img'},readonly=on",
-        "data": f"file={data},snapshot=on",
+        "data": f"file={data},snapshot=on,cache=unsafe",
     }
-    with running(work, "installation", ["-m", "768", *processors], disks) as guest:
+    with running(work, "installation", ["-m", "768", *processors, *more], disks) as guest:
         yield guest
 
 
@@ -165,3 +168,18 @@ def running(work: Path, name: str, size: list[str], disks: dict[str, str]) -> It
     finally:
         process.kill()
         process.wait()
+
+
+def print_checks(checks: Iterator[tuple[str, str]]) -> int:
+    """Print each check with what was seen; returns the exit status."""
+    passed = 0
+    began = time.monotonic()
+    try:
+        for what, seen in checks:
+            passed += 1
+            print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
+    except Failed as failure:
+        print(f"FAIL after {passed} checks: {failure}", flush=True)
+        return 1
+    print(f"{passed} passed, 0 failed")
+    return 0

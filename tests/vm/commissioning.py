@@ -28,7 +28,7 @@ def check_commissioning(guest: Guest, release: str) -> Iterator[tuple[str, str]]
         raise Failed(f"the service is another one: {told}")
     guest.wait_until(lambda: int(guest.shows(_FED)[_FED]) > int(told[_FED]), "the watchdog is fed")
     said = guest.run(f"boxman update {release}", status=1)
-    if "the table at http://10.0.2.15:8080 is being commissioned" not in said:
+    if "the table at http://127.0.0.1:8080 is being commissioned" not in said:
         raise Failed(f"an update of a table that is commissioned: {said}")
     yield "a closed table is commissioned by the same process, and an update waits", "is commissioned"
 

@@ -6,13 +6,12 @@ patience is in force.
 """
 
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 
-from tests.vm.booted import SERVICE, Failed, Guest, machine
+from tests.vm.booted import SERVICE, Failed, Guest, machine, print_checks
 from tests.vm.card_wear import check_card_wear
 from tests.vm.installation import PARTITION, TABLE
 from tests.vm.updates import PACKAGE, STICK, still_s
@@ -59,18 +58,8 @@ def main() -> int:
     """Print all of them; returns the exit status."""
     work = Path(sys.argv[1])
     (work / "log").mkdir(exist_ok=True)
-    passed = 0
-    began = time.monotonic()
     with machine(work, counts_instructions=True) as guest:
-        try:
-            for what, seen in figures(guest):
-                passed += 1
-                print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
-        except Failed as failure:
-            print(f"FAIL after {passed} figures: {failure}", flush=True)
-            return 1
-    print(f"{passed} passed, 0 failed")
-    return 0
+        return print_checks(figures(guest))
 
 
 if __name__ == "__main__":

@@ -5,20 +5,18 @@ Every life begins there: it mounts its disk as it finds it and starts the termin
 seconds that kernel and imports take.
 """
 
-import json
 import random
 import shlex
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 import httpx
 
+from tests.terminal_rig import free_port
+from tests.vm.control_line import MachineFailed, control_line
 from tests.vm.volatile_disk import VolatileDisk
 
 # Two groups of blocks: of the superblock, which may be torn, there is a second one, as on a table's card.
@@ -33,10 +31,6 @@ _LOADED = b"LOADED"
 _SEED_BYTES = 6
 
 
-class MachineFailed(Exception):
-    """A machine that did not come as far as it must; the text names its console's log."""
-
-
 class Machine:
     """From its power button to its cut. Use as a context manager."""
 
@@ -46,7 +40,7 @@ class Machine:
         self.log = work / "log" / f"{name}.txt"
         self.control = work / f"{name}.control"
         self.control.unlink(missing_ok=True)
-        port = _free_port()
+        port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self._console: IO[bytes] = self.log.open("ab")
         data = f"file.driver=nbd,file.server.type=unix,file.server.path={disk.address},cache=none,format=raw"
@@ -95,7 +89,7 @@ class Machine:
 
     def save(self, to: Path) -> None:
         """Write its state to a file; it stands still afterwards. Raises MachineFailed."""
-        with _control_line(self.control) as tell:
+        with control_line(self.control) as tell:
             tell("migrate", uri=f"exec:cat > {shlex.quote(str(to))}")
             deadline = time.monotonic() + SAVING_S
             while (status := tell("query-migrate")["status"]) != "completed":
@@ -142,33 +136,3 @@ def make_disk(image: Path) -> None:
 
 def _drive(name: str, said: str) -> list[str]:
     return ["-drive", f"{said},if=none,id={name}", "-device", f"virtio-blk-pci,drive={name}"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def _control_line(path: Path) -> Iterator[Any]:
-    """QEMU's own control line: a function that does a command and returns the answer. Raises MachineFailed."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(SAVING_S)
-        connection.connect(str(path))
-        with connection.makefile("rw", encoding="utf-8") as line:
-
-            def tell(command: str, **arguments: str) -> Any:
-                line.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-                line.flush()
-                while True:
-                    answer = json.loads(line.readline() or '{"error": "the machine has ended"}')
-                    if "error" in answer:
-                        raise MachineFailed(f"{command}: {answer['error']}")
-                    if "return" in answer:
-                        return answer["return"]
-
-            line.readline()
-            tell("qmp_capabilities")
-            yield tell

@@ -19,7 +19,8 @@ from device.data_folder import JOURNAL_FILE_NAME
 from device.journal import JournalError
 from tests.terminal_load import Load, game_of
 from tests.terminal_rig import boxman, lines_in
-from tests.vm.machine import ANSWER_S, Machine, MachineFailed, make_disk, save_loaded
+from tests.vm.control_line import MachineFailed
+from tests.vm.machine import ANSWER_S, Machine, make_disk, save_loaded
 from tests.vm.volatile_disk import Loss, VolatileDisk
 
 SEED = "power cuts"

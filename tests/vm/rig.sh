@@ -5,7 +5,7 @@
 #
 #   rig.sh            everything from nothing: prepares what is missing, boots the machines, prints PASS or FAIL a check
 #   rig.sh STAGE ...  single stages: packages kernel module system booted initramfs program releases drivers full_disk
-#                     installation figures first_boot cuts
+#                     installation figures screen first_boot cuts
 #   VM_CUTS=10 rig.sh cuts    as many cuts of the power, instead of 100
 #
 # The machines are QEMU's own emulation (no KVM needed) with Debian's 6.1 kernel. The GPIO chip is the kernel's gpio-sim,
@@ -36,6 +36,8 @@ terminal_needs=(anyio babel certifi cffi click h11 httpcore httpx idna nats-py p
 guest_python=3.11
 # What the whole system has that boxman is installed on, beyond Debian's least.
 booted_has=systemd,systemd-sysv,systemd-timesyncd,udev,dbus,python3,kmod,e2fsprogs,procps
+# And what its package recommends for a screen, with what these need to draw without a display's own processor.
+screen_has=$booted_has,iproute2,libpam-systemd,dbus-user-session,cage,xwayland,chromium,fonts-dejavu-core,libgl1-mesa-dri
 # python3-cffi-backend stands for a virtual package, which debootstrap does not know.
 first_boot_has=$booted_has,cloud-init,openssh-server,sudo,python3-cffi-backend
 
@@ -380,12 +382,23 @@ stage_figures() {
   (cd "$repository" && "$python" -m tests.vm.figures "$work")
 }
 
+stage_screen() {
+  local root=$work/screen-root
+  if outdated "$work/screen.img" "$here/rig.sh" "$here/guest/shell.service"; then
+    fetch_system "$root" bookworm "$screen_has"
+    prepare_to_boot "$root" cdc_acm virtio_gpu virtio_input evdev
+    make_system_disk "$root" "$work/screen.img" 2G
+  fi
+  say "the table's own screen"
+  (cd "$repository" && "$python" -m tests.vm.screen "$work")
+}
+
 stage_cuts() {
   say "a terminal on disks whose power is cut, $cuts times"
   (cd "$repository" && "$python" -m tests.vm.power_cuts "$work" "$cuts")
 }
 
-stages=(packages kernel module system booted initramfs program releases drivers full_disk installation figures first_boot cuts)
+stages=(packages kernel module system booted initramfs program releases drivers full_disk installation figures screen first_boot cuts)
 [ $# -eq 0 ] || stages=("$@")
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || fail "there is no stage $stage"

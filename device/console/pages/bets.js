@@ -255,21 +255,23 @@ function renderQuick(chosen) {
 /** Raises the chosen bet: by how much, the terminal says. */
 async function press(by) {
   const { player, kind, number } = chosenBet();
-  await act("/api/press", { player, kind, number: number ?? null, by }, TEXT.actions.press(kind));
   choose({});
+  await act("/api/press", { player, kind, number: number ?? null, by }, TEXT.actions.press(kind));
   sayNotDone(refusalWords);
 }
 
 async function repeat() {
   const { player } = draft;
-  await act("/api/repeat", { player }, TEXT.actions.repeat(player));
   choose({});
+  await act("/api/repeat", { player }, TEXT.actions.repeat(player));
   sayNotDone(refusalWords);
 }
 
-/** Sends what changes the chosen bet; done or refused, the next digit begins a new amount. */
+/** Sends what changes the chosen bet. The next digit begins a new amount, also before the answer is there. */
 async function changeChosen(step) {
-  choose((await command(step)) ? { amount: 0 } : {});
+  choose({});
+  const done = await command(step);
+  if (done && draft.entry === "new") change({ amount: 0 });
   sayNotDone(refusalWords);
 }
 

@@ -11,6 +11,9 @@ const LEFT = 30;
 const BOTTOM = 34;
 const TOP = 8;
 
+// The terminal reads its whole journal for it, and gives up after so long.
+const READ_FOR_MS = 120000;
+
 let told = null; // the sets as the terminal told of them
 let answered = true;
 let chosen = null;
@@ -19,7 +22,7 @@ let turn = 0; // which opening of the page reads
 async function read() {
   turn += 1;
   const mine = turn;
-  const answer = await get("/api/dice/fairness").catch(() => null);
+  const answer = await get("/api/dice/fairness", { forMs: READ_FOR_MS }).catch(() => null);
   if (mine !== turn) return;
   answered = answer !== null;
   told = answer?.sets ?? told;

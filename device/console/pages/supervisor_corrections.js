@@ -7,8 +7,10 @@ import { comparison } from "./supervisor_comparison.js";
 import { TEXT } from "./supervisor_text.js";
 import { drawDie, element, get, send } from "./terminal.js";
 
+const ASK_AGAIN_MS = 1000;
+
 let rolls = null; // what the terminal says of the rolls that may be corrected
-let rollsOf = null; // the roll number that they were read at
+let rollsOf = null; // the last roll when they were asked for; null: they are to be asked for
 let chosen = null; // the roll
 let dice = []; // the right dice, as far as they were touched
 let look = null; // what would change
@@ -16,12 +18,18 @@ let reason = null;
 let adjusting = false;
 let redraw = () => {};
 
+const lastRoll = () => `${state?.session_number}/${state?.roll_number}/${state?.last_roll?.dice}`;
+
 export async function readRolls() {
+  rollsOf = lastRoll();
   try {
     rolls = await get("/api/rolls");
-    rollsOf = `${state.session_number}/${state.roll_number}/${state.last_roll?.dice}`;
   } catch {
     rolls = null;
+    // The next look after that asks again.
+    setTimeout(() => {
+      rollsOf = null;
+    }, ASK_AGAIN_MS);
   }
   redraw();
 }
@@ -82,11 +90,7 @@ function adjust(adjustments) {
 
 export function renderCorrections() {
   // Another roll, or one that was corrected on the boxman's screen.
-  const now = `${state.session_number}/${state.roll_number}/${state.last_roll?.dice}`;
-  if (rolls !== null && now !== rollsOf) {
-    rollsOf = now;
-    readRolls();
-  }
+  if (lastRoll() !== rollsOf) readRolls();
   draw("correction", [rolls, chosen, dice, look, reason, adjusting, adjusting && renderAdjustment.shows()], () => {
     const page = chosen === null ? rollList() : adjusting ? adjustmentPage() : dice[0] && dice[1] && look ? comparisonPage() : dicePage();
     byId("correction").replaceChildren(...page);

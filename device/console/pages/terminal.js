@@ -127,12 +127,12 @@ export async function send(path, body, { once = false, signed = false, forMs = S
   return { outcome: "unreachable", body: null };
 }
 
-/** One GET that answers the JSON, or throws. */
-export async function get(path) {
+/** One GET that answers the JSON, or throws; `forMs` is how long the answer is waited for. */
+export async function get(path, { forMs = POLL_TIMEOUT_MS } = {}) {
   const answer = await fetch(inLanguage(path), {
     headers: pageHeaders(),
     cache: "no-store",
-    signal: AbortSignal.timeout(POLL_TIMEOUT_MS),
+    signal: AbortSignal.timeout(forMs),
   });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   // The table is commissioned: what takes the terminal's place sends everyone there.

@@ -29,7 +29,8 @@ NODE = "node"
 KEYS = "keys"
 LAMPS = "lamps"
 ERRORS = "node_errors.txt"
-STOP_SECONDS = 5
+# So soon a signal to the node's process is dealt with.
+SIGNAL_S = 1.0
 # How often the node's process looks whether its faults have changed.
 LOOK_MS = 50
 _PR_SET_PDEATHSIG = 1
@@ -157,7 +158,9 @@ class VirtualNode:
     def wait(self) -> int:
         """Wait until the node ends, which by itself it does not; its exit status. Raises OSError where that is why."""
         # Not for the thread itself: a join that a signal interrupts takes the thread for ended (Python 3.11).
-        self._ended.wait()
+        # In turns: a signal that the other thread gets is dealt with in this one, and does not wake it.
+        while not self._ended.wait(SIGNAL_S):
+            pass
         if self._failure is not None:
             raise self._failure
         return self._status
@@ -260,7 +263,7 @@ class VirtualNode:
     def _switch_off(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.wait(STOP_SECONDS)
+            self._process.wait()
             self._process = None
         self._line.detach()
         # Lamps do not burn without power.

@@ -25,7 +25,7 @@ SUBJECTS: Final = "craps.*.*.journal"
 PRESENCES: Final = "craps.*.*.presence"
 DUPLICATE_WINDOW_S: Final = 120.0
 
-START_TIMEOUT_S: Final = 10.0
+START_TIMEOUT_S: Final = 60.0
 STOP_TIMEOUT_S: Final = 10.0
 _LOG_BYTES_MAX: Final = 1_000_000
 _LOG_FILES_MAX: Final = 3
@@ -209,9 +209,15 @@ async def ensure_stream(url: str) -> None:
     What an operator may have set on it (replicas, limits, placement) is left alone.
     """
     try:
-        client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0)
+        client = await nats.connect(
+            url,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            connect_timeout=round(START_TIMEOUT_S),
+        )
         try:
-            found = await _found_or_created(client.jetstream())
+            found = await _found_or_created(client.jetstream(timeout=START_TIMEOUT_S))
         finally:
             await client.close()
     except (nats.errors.Error, OSError) as error:

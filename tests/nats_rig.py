@@ -35,9 +35,11 @@ async def wait_until(condition: Callable[[], bool], what: str, timeout_s: float 
 @contextlib.asynccontextmanager
 async def jetstream(url: str) -> AsyncIterator[JetStreamContext]:
     """Give a connection of the test's own."""
-    client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0)
+    client = await nats.connect(
+        url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0, connect_timeout=round(WAIT_S)
+    )
     try:
-        yield client.jetstream()
+        yield client.jetstream(timeout=WAIT_S)
     finally:
         await client.close()
 

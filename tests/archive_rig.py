@@ -108,6 +108,14 @@ class Postgresql:
         with psycopg.connect(self.conninfo("postgres"), autocommit=True) as connection:
             connection.execute(statement.encode())
 
+    def clients(self, name: str) -> int:
+        """How many are connected to a database."""
+        counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND backend_type = 'client backend'"
+        with psycopg.connect(self.conninfo("postgres")) as connection:
+            row = connection.execute(counted, (name,)).fetchone()
+        assert row is not None
+        return int(row[0])
+
 
 def _processes_in(folder: Path) -> list[int]:
     """Processes whose working folder it is."""
@@ -170,8 +178,15 @@ class ArchiveDatabase:
         except (DBAPIError, OSError):
             return {}
 
+    def at_rest(self) -> None:
+        """Wait until the server has ended all connections, which are closed: a lock goes with its connection."""
+        server = self.server
+        if server is not None:
+            wait_for(lambda: server.clients(self.name) == 0, "the connections have ended")
+
     def save(self) -> None:
         """Take a copy."""
+        self.at_rest()
         if self.server is None:
             saved = sqlite3.connect(self.folder / "saved.db")
             with contextlib.closing(sqlite3.connect(self.path)) as source, contextlib.closing(saved) as copy:
@@ -481,9 +496,11 @@ class Log:
 @contextlib.asynccontextmanager
 async def log_at(url: str) -> Any:
     """The stream at a server that lets everybody in."""
-    client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0)
+    client = await nats.connect(
+        url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0, connect_timeout=round(WAIT_S)
+    )
     try:
-        yield Log(client.jetstream())
+        yield Log(client.jetstream(timeout=WAIT_S))
     finally:
         await client.close()
 

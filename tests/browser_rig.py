@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         raise AssertionError(f"{CHROMIUM} is missing: install Debian's package `chromium`")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS), timeout=2 * EXPECT_MS)
         try:
             yield chromium
         finally:
@@ -87,6 +87,51 @@ def touch(page: Page, *names: str) -> None:
     """Touch one thing after the other; each is waited for until it may be touched."""
     for name in names:
         page.get_by_test_id(name).tap()
+
+
+def know_roll(page: Page, first: int, second: int) -> None:
+    """The console knows of this roll: a dialog that was opened before it would close, and a first die would go."""
+    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", f"{first}-{second}")
+
+
+# A terminal that a busy machine leaves no time for is not away, and who touches late still touches in time: two seconds
+# and more are held back until `lapse`, and what the page measures with a clock takes a hundred times as long.
+_UNHURRIED = """() => {
+  if (globalThis.lapse) return;
+  const [later, drop, now] = [setTimeout, clearTimeout, performance.now.bind(performance)];
+  const limit = AbortSignal.timeout.bind(AbortSignal);
+  const held = new Map();
+  let last = 0;
+  globalThis.setTimeout = (act, ms, ...more) => {
+    if (!(ms >= 2000)) return later(act, ms, ...more);
+    last -= 1;
+    held.set(last, () => act(...more));
+    return last;
+  };
+  globalThis.clearTimeout = (name) => held.delete(name) || drop(name);
+  globalThis.lapse = () => {
+    const due = [...held.values()];
+    held.clear();
+    for (const act of due) act();
+  };
+  performance.now = () => now() / 100;
+  AbortSignal.timeout = (ms) => limit(100 * ms);
+}"""
+
+
+def unhurry(page: Page) -> None:
+    """Let nothing pass by itself any more in this page and in those that its window opens or loads later.
+
+    What is asked for a second touch, a notice, a die that is half entered stay until they are touched or `lapse`. The
+    terminal is never taken for away, and no action is sent twice for want of an answer.
+    """
+    page.context.add_init_script(f"({_UNHURRIED})()")
+    page.evaluate(_UNHURRIED)
+
+
+def lapse(page: Page) -> None:
+    """All the time has passed that a page gives for a second touch, and that it leaves to what goes by itself."""
+    page.evaluate("lapse()")
 
 
 # Answered within the page: were it this program that answers, a busy machine would make the terminal look out of reach.

@@ -23,6 +23,7 @@ from provisioning.central.server_files import server_files, write_files
 from provisioning.central.stream_setup import ensure_journal_stream, wanted_stream
 from provisioning.central_server import STREAM, CentralServerError
 from provisioning.die_with_parent import die_with_parent
+from tests.free_ports import free_port
 from tests.nats_rig import AnyJournal, UnitUnderTest, running_uplink
 
 READY_S = 60.0
@@ -83,16 +84,6 @@ def key_in(folder: Path, name: str) -> TableKey:
     """A key of its own for whoever has this name; the same again when asked again."""
     folder.mkdir(exist_ok=True)
     return open_table_key(folder / f"{name}.key")
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at the moment."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    try:
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 class ServerProcess:
@@ -195,7 +186,7 @@ class Central:
 
     def _server(self, name: str) -> str:
         if name not in self._ports:
-            self._ports[name] = free_ports(3)
+            self._ports[name] = [free_port() for _ in range(3)]
             self.authority.issue(name, self.names, self.days)
             self.servers[name] = ServerProcess(self.folder / "files" / f"{name}.conf", self._ports[name][0])
         port, cluster_port, leaf_port = self._ports[name]
@@ -326,6 +317,6 @@ async def look_for_sites(central: Central, leaf: str) -> None:
     await line_is_up(central, leaf)
     wanted = wanted_stream(central.listed, None)
     async with connected(central.access("admin"), "test") as client:
-        manager = client.jetstream()
+        manager = client.jetstream(timeout=READY_S)
         await manager.update_stream(wanted.evolve(sources=[]))
         await manager.update_stream(wanted)

@@ -11,6 +11,7 @@ from drivers.header import open_pin_factory
 from drivers.virtual_faults import parse_fault
 from drivers.virtual_table import DEMO_PINS, VirtualTable
 from drivers.wiring import Wiring
+from tests.terminal_rig import TerminalProcess, wait_for
 
 
 def message_of(said: Mapping[str, Any]) -> bytes:
@@ -30,6 +31,25 @@ lamp_on = "gpio:14"
 HANDS_S = 0.3
 
 
+def press_until(table: TerminalProcess, name: str, is_seen: Callable[[dict[str, Any]], bool]) -> None:
+    """Press a button as a quick finger does, and again where a busy machine has not looked meanwhile.
+
+    `is_seen` is given what the page of the commissioning shows of the step.
+    """
+
+    def pressed() -> bool:
+        table.hand(press=name)
+        now = table.client.get("/api/commissioning").json()["now"]
+        return now is None or is_seen(now)
+
+    wait_for(pressed, f"{name} is pressed")
+
+
+def press_as_asked(table: TerminalProcess, name: str) -> None:
+    """Press the button that is asked for."""
+    press_until(table, name, lambda now: (now["step"], now["wanted"]) != (name, "closed"))
+
+
 class PowerCut(BaseException):
     """The machine is without power from here on."""
 
@@ -46,10 +66,14 @@ class Technician:
         self.does: dict[str, Callable[[], object]] = {}
         self.lines: list[str] = []
         self.network: Callable[[bool], None] = lambda _plugged: None
+        # What is seen of the contacts, once a commissioning looks at them.
+        self.levels: Mapping[str, bool] | None = None
         self._heading = ""
-        self._slot = 0
+        self._slot = ""
         self._lamp: str | None = None
-        self._moves: list[Callable[[], object]] = []
+        # Contacts that hands are still to move, and the one that they moved last, each with whether it is closed then.
+        self._moves: list[tuple[str, bool]] = []
+        self._moved: tuple[str, bool] | None = None
         self._next_move_at: float | None = None
 
     @property
@@ -71,12 +95,25 @@ class Technician:
         return self.lines.pop(0) if self.lines else None
 
     def _go_on_moving(self) -> None:
-        """One thing after the other, each once the table has been looked at since the one before."""
+        """One thing after the other, each a while after the one before was seen, which a busy node tells late."""
+        if self._moved is not None and self.levels is not None:
+            name, closed = self._moved
+            if self.levels.get(name) is not closed:
+                return
         if self._next_move_at is None:
             self._next_move_at = time.monotonic() + HANDS_S
         if self._moves and time.monotonic() >= self._next_move_at:
-            self._moves.pop(0)()
+            self._moved = self._moves.pop(0)
+            self._move(*self._moved)
             self._next_move_at = None
+
+    def _move(self, name: str, closed: bool) -> None:
+        if name == "lid":
+            self.table.set_lid(shut=closed)
+        elif name == "door":
+            self.table.set_door(shut=closed)
+        else:
+            self.table.set_slot(int(name.removeprefix("slot_")), occupied=closed)
 
     def _lit_alone(self, lamp: str) -> dict[str, bool]:
         lamps = [name.removeprefix("lamp_") for name in (*self.wiring.lamps("header"), *self.wiring.lamps("node"))]
@@ -111,16 +148,16 @@ class Technician:
         elif text.startswith("Is the lamp"):
             self._lamp = _name(text)
         elif found := re.match(r"With the lid open, take the die out of place (\d)", text):
-            self._slot = int(found[1])
-            self._moves += [lambda: table.set_lid(shut=False), lambda: table.set_slot(self._slot, occupied=False)]
+            self._slot = f"slot_{found[1]}"
+            self._moves += [("lid", False), (self._slot, False)]
         elif text.startswith("Put the die back"):
-            self._moves.append(lambda: table.set_slot(self._slot, occupied=True))
+            self._moves.append((self._slot, True))
             if "shut the lid" in text:
-                self._moves.append(lambda: table.set_lid(shut=True))
+                self._moves.append(("lid", True))
         elif "the lid" in text:
-            table.set_lid(shut=text.startswith("Shut"))
+            self._moves.append(("lid", text.startswith("Shut")))
         elif "door" in text:
-            table.set_door(shut=text.startswith("Shut"))
+            self._moves.append(("door", text.startswith("Shut")))
         elif "I/O node" in text:
             self.fault("unplug", away_ms=60_000) if text.startswith("Pull") else table.mend("unplug")
         elif "network" in text:

@@ -23,6 +23,8 @@ import pytest
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
+import device.central_history
+import device.central_reader
 import device.https_connection
 import device.https_log
 import device.nats_connection
@@ -38,7 +40,8 @@ from device.uplink import CentralSystem, Uplink, UplinkStatus
 from provisioning.central_server import STREAM, stream_config
 from provisioning.die_with_parent import die_with_parent
 from tests.central_rig import Authority
-from tests.nats_rig import AnyJournal, FailingLink, QuickRandom, UnitUnderTest
+from tests.free_ports import free_port as free_port
+from tests.nats_rig import WAIT_S, AnyJournal, FailingLink, QuickRandom, UnitUnderTest
 
 SITE = "test"
 TABLE = "craps-1"
@@ -122,9 +125,10 @@ class NatsCentral:
             allow_reconnect=False,
             max_reconnect_attempts=1,
             reconnect_time_wait=0,
+            connect_timeout=round(WAIT_S),
         )
         try:
-            yield client.jetstream()
+            yield client.jetstream(timeout=WAIT_S)
         finally:
             await client.close()
 
@@ -272,14 +276,6 @@ class Program:
         shutil.copytree(self.folder / "kept", self.store)
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @contextlib.contextmanager
 def running(central: AnyCentral) -> Iterator[None]:
     """Start it, and end it at last."""
@@ -334,6 +330,13 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.5)
     monkeypatch.setattr(device.https_log, "PROBE_S", 0.5)
     monkeypatch.setattr(device.nats_connection, "PING_INTERVAL_S", 0.25)
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an answer be waited for as long as it takes a busy machine, so that no link breaks off for that."""
+    monkeypatch.setattr(device.nats_connection, "CONNECT_TIMEOUT_S", round(WAIT_S))
+    for module in (device.https_connection, device.nats_log, device.central_history, device.central_reader):
+        monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", WAIT_S)
 
 
 @contextlib.asynccontextmanager

@@ -5,12 +5,24 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
 from tests.browser_rig import browser
 
 # Each of the hundreds of commands that the tests start reads compiled code, as an installed one does.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# How long an example takes, or its invention, says how busy the machine is, and nothing of the product. The examples
+# are the same every time, but for the nights of `make test-long`.
+settings.register_profile(
+    "busy machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="BOXMAN_TEST_LONG" not in os.environ,
+    database=None,
+)
+settings.load_profile("busy machine")
 
 # So that no process waits for another at the end.
 LONG: Final = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Page, expect
 
-from tests.browser_rig import touch
+from tests.browser_rig import touch, unhurry
 from tests.dice_console_rig import act, is_asked, lid, question, set_up, type_in
 from tests.terminal_rig import TerminalProcess
 
@@ -36,6 +36,7 @@ _FAIRNESS = {
 
 def game_tour(page: Page, table: TerminalProcess) -> Iterator[str]:
     """A come-out, a correction, alerts, every dialog of the game, and the table closed."""
+    unhurry(page)
     yield "before the first roll"
     for player in ("3", "8", "Señora de los Dados con un nombre largo"):
         for kind, amount in (("pass_line", 500), ("horn", 400)):
@@ -51,6 +52,8 @@ def game_tour(page: Page, table: TerminalProcess) -> Iterator[str]:
     table.do({"bet": {"player": "8", "kind": "pass_odds", "amount": 60, "number": 4}})
     for position in range(1, 17):
         table.do({"bet": {"player": str(position), "kind": "come", "amount": 25, "number": None}})
+    # The page takes nothing while an action of its own is under way.
+    expect(page.get_by_test_id("button-correct")).to_be_enabled()
     page.keyboard.press("c")
     expect(page.get_by_test_id("correct-says")).to_have_attribute("data-armed", "true")
     yield "a correction is open"
@@ -87,6 +90,7 @@ def game_tour(page: Page, table: TerminalProcess) -> Iterator[str]:
 
 def dice_tour(page: Page, table: TerminalProcess) -> Iterator[str]:
     """Every page of the dialog about dice, the questions about the reserve, and the table closed."""
+    unhurry(page)
     touch(page, "button-dice")
     yield "no set is at the table"
     touch(page, "dice-tab-count")

@@ -221,10 +221,15 @@ class Host:
         self.events: list[LinkEvent] = []
         # Moved by tests that let time pass at once.
         self.ahead_ms = 0
+        # Set by tests whose time stands.
+        self.held_ms: int | None = None
+
+    def now_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000 + self.ahead_ms if self.held_ms is None else self.held_ms
 
     def poll(self) -> None:
         self.rig.pump()
-        self.events += self.link.poll(time.monotonic_ns() // 1_000_000 + self.ahead_ms)
+        self.events += self.link.poll(self.now_ms())
         if self.acknowledging:
             self.link.acknowledge(self.link.last_taken)
 

@@ -1,5 +1,6 @@
 """A stand-in for a Raspberry Pi Pico on USB, which is started again after each reset and then has another name."""
 
+import contextlib
 import os
 import pty
 import subprocess
@@ -34,6 +35,10 @@ class Pico:
     def _start(self) -> "subprocess.Popen[bytes]":
         near, far = pty.openpty()
         tty.setraw(far)
+        # Before the board runs: what it does is seen on its new port.
+        link = self._folder / "port.new"
+        link.symlink_to(os.ttyname(far))
+        link.replace(self.port)
         process = subprocess.Popen(
             [micropython_path(), str(PROGRAM), str(self.flash), self._platform],
             stdin=near,
@@ -42,9 +47,6 @@ class Pico:
             env={"PATH": "/usr/bin:/bin"},
         )
         os.close(near)
-        link = self._folder / "port.new"
-        link.symlink_to(os.ttyname(far))
-        link.replace(self.port)
         if self._far >= 0:
             os.close(self._far)
         self._far = far
@@ -63,8 +65,13 @@ class Pico:
 
     def files(self) -> dict[str, bytes]:
         """What is in the flash, by path."""
-        found = (path for path in self.flash.rglob("*") if path.is_file())
-        return {str(path.relative_to(self.flash)): path.read_bytes() for path in found}
+        found: dict[str, bytes] = {}
+        for path in self.flash.rglob("*"):
+            # The board may take it away meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                if path.is_file():
+                    found[str(path.relative_to(self.flash))] = path.read_bytes()
+        return found
 
     def close(self) -> None:
         self._closing = True

@@ -69,15 +69,17 @@ class Loop:
 
 @dataclass
 class JumpingClock:
-    """Both of the pit's clocks, which go as this machine's do and jump ahead when a test says so."""
+    """Both of the pit's clocks, which stand still and jump ahead when a test says so: a busy machine is no silence."""
 
     ahead_s: float = 0.0
+    began_s: float = field(default_factory=time.monotonic)
+    began_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
 
     def monotonic_s(self) -> float:
-        return time.monotonic() + self.ahead_s
+        return self.began_s + self.ahead_s
 
     def wall_ms(self) -> int:
-        return time.time_ns() // 1_000_000 + round(self.ahead_s * 1000)
+        return self.began_ms + round(self.ahead_s * 1000)
 
 
 class Pit:
@@ -118,13 +120,13 @@ class Pit:
     def answers(self) -> bool:
         """Whether the page can be had."""
         try:
-            return httpx.get(self.address).status_code == 200
+            return httpx.get(self.address, timeout=WAIT_S).status_code == 200
         except httpx.TransportError:
             return False
 
     def told(self) -> dict[str, Any]:
         """All that a page gets which has just been opened."""
-        answer = httpx.get(f"{self.address}/api/tables")
+        answer = httpx.get(f"{self.address}/api/tables", timeout=WAIT_S)
         assert answer.status_code == 200
         told: dict[str, Any] = answer.json()
         return told
@@ -174,7 +176,9 @@ class Tables:
 
     def connect(self) -> None:
         """Connect, again where the server was away."""
-        self._client = self._loop.do(nats.connect(self.url, allow_reconnect=False, error_cb=_nothing))
+        self._client = self._loop.do(
+            nats.connect(self.url, allow_reconnect=False, connect_timeout=round(WAIT_S), error_cb=_nothing)
+        )
 
     def archived(self, *histories: History) -> None:
         """Send what the tables have and the log not, and take it into the archive."""
@@ -200,7 +204,7 @@ class Tables:
 
     def message(self, subject: str, payload: bytes) -> LogMessage:
         """Publish to the stream; the message as the archive gets it."""
-        ack = self._loop.do(self._client.jetstream().publish(subject, payload))
+        ack = self._loop.do(self._client.jetstream(timeout=WAIT_S).publish(subject, payload))
         return LogMessage(ack.seq, subject, payload, time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()))
 
     def take(self, message: LogMessage) -> None:
@@ -219,7 +223,7 @@ class Tables:
 
         async def told() -> None:
             await self._client.publish(subject, payload)
-            await self._client.flush()
+            await self._client.flush(round(WAIT_S))
 
         self._loop.do(told())
 

@@ -3,7 +3,6 @@
 import itertools
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,18 +15,11 @@ import httpx
 
 from device.data_folder import JOURNAL_FILE_NAME
 from device.journal import JournalReader
+from tests.free_ports import free_port as free_port
 
-START_S = 60.0
+START_S = 120.0
 WAIT_S = 60.0
 BOXMAN = Path(sys.executable).with_name("boxman")
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S) -> Any:
@@ -44,7 +36,7 @@ def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = WAIT_S)
 
 def boxman(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     """Run the command to its end."""
-    return subprocess.run([BOXMAN, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([BOXMAN, *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 def lines_in(data: Path) -> list[str]:
@@ -68,7 +60,9 @@ class TerminalProcess:
         # All that the last run printed, known when it has ended.
         self.output = ""
         self._ids = itertools.count(1)
-        self.client = httpx.Client(base_url=self.address, timeout=60)
+        # The server drops what is idle for five seconds, maybe in the moment in which a test goes on.
+        without_reuse = httpx.Limits(max_keepalive_connections=0)
+        self.client = httpx.Client(base_url=self.address, timeout=60, limits=without_reuse)
 
     def __enter__(self) -> Self:
         self.start()

@@ -17,8 +17,13 @@ from tests.archive_rig import PlayedJournal
 from tests.central_rig import SITE, TABLE, Central, history, set_up_when_ready, system_of, unit
 from tests.conformance_rig import KEY as FORMER
 from tests.conformance_rig import SITE as HTTPS_SITE
-from tests.conformance_rig import Certificates, HttpsCentral, delivering, running
-from tests.terminal_rig import TerminalProcess, lines_in
+from tests.conformance_rig import Certificates, HttpsCentral, be_patient, delivering, running
+from tests.terminal_rig import WAIT_S, TerminalProcess, lines_in
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture
@@ -174,7 +179,7 @@ def test_a_log_that_was_changed_is_not_taken_over(boxman: Boxman, central: Centr
         from device.nats_connection import connected
 
         async with connected(central.access("admin"), "test") as client:
-            jetstream = client.jetstream()
+            jetstream = client.jetstream(timeout=WAIT_S)
             await jetstream.delete_stream("CRAPS")
             await central.set_up()
             await jetstream.publish(f"craps.{SITE}.{TABLE}.journal", "\n".join([*lines[:-2], lines[-1]]).encode())

@@ -1,6 +1,7 @@
 """Alerts of a running terminal: raised on real pins and a real line, acknowledged by name, kept through a crash."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.terminal_rig import TerminalProcess, boxman
+from tests.terminal_rig import TerminalProcess, lines_in, wait_for
 
 GRACE = "[alerts]\npuck_ms = 300\nroll_ms = 300\nbutton_ms = 300\n"
 
@@ -40,8 +41,7 @@ def acknowledge(table: TerminalProcess, name: str, raised: int, by: str, command
 
 
 def journaled(table: TerminalProcess, *kinds: str) -> list[dict[str, Any]]:
-    lines = boxman("journal", "export", "--data", table.data).stdout.splitlines()
-    return [event for line in lines if (event := json.loads(line))["type"] in kinds]
+    return [event for line in lines_in(table.data) if (event := json.loads(line))["type"] in kinds]
 
 
 def test_an_alert_is_acknowledged_once_by_name_and_outlives_a_crash(table: TerminalProcess) -> None:
@@ -62,8 +62,12 @@ def test_an_alert_is_acknowledged_once_by_name_and_outlives_a_crash(table: Termi
     kept = alert(table, "puck_misplaced")
     assert (kept["acknowledged_by"], kept["since"]) == ("Ana María", raised["since"])
     table.hand(puck={"position": 6, "face": "on"})
-    table.wait_for_state(lambda state: not state["alerts"], "the alert is cleared")
-    [told, noted, cleared] = journaled(table, "alert_raised", "alert_acknowledged", "alert_cleared")
+    table.wait_for_state(
+        lambda state: "puck_misplaced" not in [alert["id"] for alert in state["alerts"]], "the alert is cleared"
+    )
+    events = journaled(table, "alert_raised", "alert_acknowledged", "alert_cleared")
+    # A node that is silent for a while, as on a busy machine, is another alert.
+    [told, noted, cleared] = [event for event in events if event["data"]["alert"] == "puck_misplaced"]
     assert [event["type"] for event in (told, noted, cleared)] == [
         "alert_raised",
         "alert_acknowledged",
@@ -108,21 +112,28 @@ def test_faults_of_pins_and_line_are_alerts_until_they_are_mended(table: Termina
     assert (box["pin"], box["active"]) == ("gpio:16", None)
     assert box["unavailable"].startswith("GPIO16 (box_6) is unavailable")
     table.hand(mend="dead")
+    began = time.monotonic()
     table.hand(fault={"kind": "unplug", "away_ms": 1000, "seed": 1})
-    alert(table, "node_offline")
+    # It may be over before anybody has seen it on the screen.
+    wait_for(
+        lambda: "node_offline" in [event["data"]["alert"] for event in journaled(table, "alert_raised")],
+        "the alert node_offline",
+    )
     state = table.wait_for_state(lambda state: not state["alerts"], "pin and node are back")
     assert state["node"]["state"] == "online"
-    [found] = [event["data"] for event in journaled(table, "node_found")][1:]
-    assert 1000 <= found["gap_ms"] < 5000 + 1000
-    assert (found["restarted"], found["dropped"]) == (False, 0)
+    # It may have been silent once more by itself, on a busy machine.
+    founds = [event["data"] for event in journaled(table, "node_found")][1:]
+    # It was heard a moment before, three seconds at most.
+    assert 1000 <= max(found["gap_ms"] for found in founds) < (time.monotonic() - began + 3) * 1000
+    assert {(found["restarted"], found["dropped"]) for found in founds} == {(False, 0)}
 
 
 def test_a_lost_edge_is_put_right_and_journaled_as_such(table: TerminalProcess) -> None:
     table.hand(fault={"kind": "lost_edge", "name": "lid", "chance": 100, "seed": 1})
     table.hand(lid="open")
     table.wait_for_state(lambda state: state["reserve"]["open"], "the lid is seen without its edge")
-    told = {event["type"]: event for event in journaled(table, "reserve_opened", "edge_lost")}
-    opened, lost = told["reserve_opened"], told["edge_lost"]
+    [lost] = wait_for(lambda: journaled(table, "edge_lost"), "the lost edge is told")
+    [opened] = journaled(table, "reserve_opened")
     assert (opened["data"]["via"], lost["data"]) == ("header:reserve", {"name": "lid"})
 
     assert (

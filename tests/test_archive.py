@@ -69,6 +69,7 @@ class Hand:
 
 @contextmanager
 def hand(database: ArchiveDatabase, keys: KnownKeys | None = None) -> Iterator[Hand]:
+    database.at_rest()
     with held_for_writing(database.engine()) as connection:
         yield Hand(Archive(connection, keys))
 
@@ -528,6 +529,7 @@ def test_a_newer_schema_is_refused(database: ArchiveDatabase) -> None:
     with database.engine().connect() as connection, connection.begin():
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     for use in (held_for_writing, opened):
+        database.at_rest()
         with (
             pytest.raises(ArchiveDatabaseError, match=r"schema 9999.*a newer one has written it"),
             use(database.engine()),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.browser_rig import SCREEN, know_roll, lapse, layout_faults, touch, touch_page, unhurry
 from tests.terminal_rig import TerminalProcess, bet, wait_for
 
 WIDE: ViewportSize = {"width": 1280, "height": 720}
@@ -36,6 +36,7 @@ def table(terminal: TerminalProcess) -> TerminalProcess:
 def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
     """The console on the touch screen, ready for the first touch."""
     with touch_page(chromium) as console:
+        unhurry(console)
         console.goto(table.address)
         expect(console.get_by_test_id("die-1")).to_be_enabled()
         yield console
@@ -78,11 +79,13 @@ def test_repeat_puts_the_bets_of_before_the_seven_down_again_and_says_what_is_no
     bet(table, "3", "pass_odds", 20)
     bet(table, "3", "place", 10, 5)
     table.do({"roll": [3, 4]})
+    know_roll(page, 3, 4)
     touch(page, "button-bets", "player-3")
     expect(page.get_by_test_id("bet-repeat")).to_contain_text("Repeat 2 bets: 20")
     expect(page.get_by_test_id("bet-repeat")).to_contain_text("not now: Pass Odds 6")
     assert layout_faults(page) == []
     page.get_by_test_id("bet-repeat").evaluate(TWICE)
+    expect(page.locator("#bets-list li")).to_have_count(2)
     expect(page.get_by_test_id("bet-repeat")).to_be_disabled()
     assert standing(table) == {("3", "pass_line", None): 10, ("3", "place", 5): 10}
 
@@ -90,6 +93,7 @@ def test_repeat_puts_the_bets_of_before_the_seven_down_again_and_says_what_is_no
 def test_a_contract_bet_is_taken_down_by_nobody_and_the_rule_says_so(page: Page, table: TerminalProcess) -> None:
     bet(table, "3", "pass_line", 10)
     table.do({"roll": [4, 2]})
+    know_roll(page, 4, 2)
     touch(page, "button-bets")
     page.locator('#bets-list li[data-kind="pass_line"] button').tap()
     touch(page, "bet-take-down", "bet-take-down")
@@ -123,6 +127,7 @@ def test_proposals_stand_on_the_screen_one_at_a_time_and_are_taken_or_left_at_a_
     first = ({"player": "1", "kind": "pass_line", "amount": 10}, {"player": "1", "kind": "field", "amount": 5})
     second = {"player": "2", "kind": "place", "amount": 12, "number": 8}
     with touch_page(chromium, screen) as page:
+        unhurry(page)
         page.goto(table.address)
         expect(page.get_by_test_id("die-1")).to_be_enabled()
         expect(page.get_by_test_id("proposals")).to_be_hidden()
@@ -167,6 +172,7 @@ def test_the_limits_of_odds_stand_at_the_amount_and_the_key_is_dead_above_them(
 ) -> None:
     bet(table, "3", "pass_line", 10)
     table.do({"roll": [2, 2]})
+    know_roll(page, 2, 2)
     # Odds of Las Vegas on four are three times the line bet.
     touch(page, "button-bets", "player-3", "kind-pass_odds", "digit-3", "digit-1")
     expect(page.get_by_test_id("bet-amount")).to_contain_text("1 to 30")
@@ -206,6 +212,8 @@ def test_the_chosen_bet_is_in_sight_and_named_at_the_keys_and_one_touch_takes_no
     expect(page.get_by_test_id("bet-chosen")).to_have_text("7 · Any Craps · 5")
     page.wait_for_function(_IN_SIGHT)
     touch(page, "bet-take-down")
+    expect(page.get_by_test_id("bet-take-down")).to_have_text("Again: 5 down")
+    lapse(page)
     expect(page.locator("#bet-summary")).to_have_text("Nothing was taken down: touch it twice.")
     assert standing(table)["7", "any_craps", None] == 5
     # A touch on the row that is chosen leaves it chosen.

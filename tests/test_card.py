@@ -388,7 +388,7 @@ def test_who_guesses_codes_is_not_listened_to_and_others_are(
     # Of this machine's addresses another one than the other tests have.
     trust = ssl.create_default_context(cafile=certificates.ca)
     transport = httpx.HTTPTransport(verify=trust, local_address="127.0.0.9")
-    with httpx.Client(base_url=f"https://127.0.0.1:{server.port}", transport=transport) as client:
+    with httpx.Client(base_url=f"https://127.0.0.1:{server.port}", transport=transport, timeout=60) as client:
 
         def reason(code: str) -> str:
             body = request_body(code)

@@ -12,11 +12,17 @@ from device.event import Event, Stamp, seal
 from device.journal import JournalReader
 from device.nats_connection import NatsAccess
 from provisioning.central_server import CentralServer, ensure_stream
+from tests.conformance_rig import be_patient
 from tests.journal_rig import changed, filled, lines_of
 from tests.nats_rig import jetstream
 
 EVENTS = 300
 Change = Callable[[list[str]], list[str]]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -134,9 +134,10 @@ def test_a_link_that_is_half_open(central: Central, tmp_path: Path, monkeypatch:
             unit(system_of(central, "half-open", port=link.port), journal, tmp_path, "half-open") as it,
         ):
             await it.delivered(journal.last_seq())
+            told = len(it.statuses)
             link.freeze()
             append(it, journal, 3)
-            await wait_until(lambda: "offline" in [status.state for status in it.statuses[2:]], "the loss shown", 60)
+            await wait_until(lambda: "offline" in [status.state for status in it.statuses[told:]], "the loss shown", 60)
             await it.delivered(journal.last_seq())
         await archived(central, journal)
 

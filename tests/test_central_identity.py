@@ -17,7 +17,7 @@ from device.uplink_protocol import subject
 from provisioning.central_server import STREAM
 from tests.central_rig import SITE, TABLE, Authority, Central, history, set_up_when_ready, system_of, unit
 from tests.conformance_rig import hurry
-from tests.nats_rig import FakeJournal, wait_until
+from tests.nats_rig import WAIT_S, FakeJournal, wait_until
 
 OTHER = "craps-2"
 OWN_SUBJECT = subject(SITE, TABLE)
@@ -46,8 +46,7 @@ def refused(system: NatsSystem, folder: Path, words: str) -> None:
     async def scenario() -> None:
         journal = FakeJournal(TABLE, events=1)
         async with unit(system, journal, folder) as running:
-            await wait_until(lambda: running.status.last_error is not None, "an error")
-            assert running.status.last_error == words
+            await wait_until(lambda: running.status.last_error == words, words)
             journal.append()
             running.uplink.notify()
             assert (running.status.delivered, running.alerts) == (0, [])
@@ -99,6 +98,8 @@ def test_another_tables_subject_is_refused(central: Central, tmp_path: Path, mon
 @pytest.fixture(autouse=True)
 def _closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device.nats_connection, "CLOSE_TIMEOUT_S", 0.1)
+    # Nobody here keeps silent on purpose.
+    monkeypatch.setattr(device.nats_connection, "CONNECT_TIMEOUT_S", round(WAIT_S))
 
 
 async def violations(access: NatsAccess, *requests: tuple[str, str]) -> list[str]:
@@ -118,7 +119,7 @@ async def violations(access: NatsAccess, *requests: tuple[str, str]) -> list[str
 
 async def last_sequence(central: Central) -> int:
     async with connected(central.access("admin"), "test") as client:
-        return int((await client.jetstream().stream_info(STREAM)).state.last_seq)
+        return int((await client.jetstream(timeout=WAIT_S).stream_info(STREAM)).state.last_seq)
 
 
 def test_a_table_reads_its_own_last_message_only(central: Central) -> None:
@@ -139,15 +140,16 @@ def test_an_answer_sent_to_another_tables_subject_does_not_get_there(central: Ce
         before = await last_sequence(central)
         access = central.access(f"{SITE}.{TABLE}")
         async with connected(access, "test") as client:
-            own = await client.jetstream().get_last_msg(STREAM, OWN_SUBJECT, direct=True)
+            jetstream = client.jetstream(timeout=WAIT_S)
+            own = await jetstream.get_last_msg(STREAM, OWN_SUBJECT, direct=True)
             assert own.data
             await client.publish(f"$JS.API.DIRECT.GET.{STREAM}.{OWN_SUBJECT}", b"", reply=OTHER_SUBJECT)
             # Answered after the one above.
-            await client.jetstream().get_last_msg(STREAM, OWN_SUBJECT, direct=True)
+            await jetstream.get_last_msg(STREAM, OWN_SUBJECT, direct=True)
         reader = central.access("archive")
         async with connected(reader, "test") as client:
             await client.publish(f"$JS.API.STREAM.INFO.{STREAM}", b"", reply=OTHER_SUBJECT)
-            await client.jetstream().stream_info(STREAM)
+            await client.jetstream(timeout=WAIT_S).stream_info(STREAM)
         assert await last_sequence(central) == before
 
     asyncio.run(scenario())
@@ -172,13 +174,13 @@ def test_a_reader_keeps_its_place_with_the_consumer_of_its_own_name(central: Cen
 
     async def scenario() -> None:
         async with connected(central.access("archive"), "test") as client:
-            jetstream = client.jetstream()
+            jetstream = client.jetstream(timeout=WAIT_S)
             config = ConsumerConfig(
                 name=name, durable_name=name, filter_subject=OWN_SUBJECT, ack_policy=AckPolicy.EXPLICIT
             )
             messages = await consume_anew(jetstream, STREAM, config)
-            [message] = await messages.fetch(1, timeout=60)
-            await message.ack_sync()
+            [message] = await messages.fetch(1, timeout=WAIT_S)
+            await message.ack_sync(WAIT_S)
             assert (await jetstream.consumer_info(STREAM, name)).ack_floor.consumer_seq == 1
 
     asyncio.run(scenario())
@@ -246,13 +248,13 @@ def test_a_cluster_of_three_takes_everything_once_while_a_node_is_killed(tmp_pat
             central.servers["hub-1"].kill()
             journal.append(200)
             running.uplink.notify()
-            await wait_until(lambda: running.status.delivered == 600, "all events", 20)
+            await wait_until(lambda: running.status.delivered == 600, "all events")
             assert running.alerts == []
             central.servers["hub-1"].start()
             central.servers["hub-1"].wait()
         assert await history(central, SITE, TABLE) == journal.lines
         async with connected(central.access("admin"), "test") as client:
-            assert (await client.jetstream().stream_info(STREAM)).config.num_replicas == 3
+            assert (await client.jetstream(timeout=WAIT_S).stream_info(STREAM)).config.num_replicas == 3
 
     with Central(tmp_path, hub_servers=3) as central:
         central.start()

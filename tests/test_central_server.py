@@ -14,16 +14,16 @@ import pytest
 from nats.js.api import StorageType
 
 from provisioning.central_server import STREAM, CentralServer, CentralServerError, ensure_stream, stream_config
-from tests.nats_rig import jetstream
+from tests.nats_rig import WAIT_S, jetstream
 
 
 def wait_until_nobody_listens(port: int) -> None:
     """Wait until connections are refused."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + WAIT_S
     while True:
         assert time.monotonic() < deadline, f"something still listens on port {port}"
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            socket.create_connection(("127.0.0.1", port), timeout=WAIT_S).close()
         except ConnectionResetError:
             continue  # came in while the listener was being closed
         except ConnectionRefusedError:
@@ -175,7 +175,7 @@ def test_a_killed_parent_takes_the_server_with_it_if_wanted(tmp_path: Path, dies
         with CentralServer(tmp_path, port=port_of(url)) as server:
             assert server.url == url
     else:
-        socket.create_connection(("127.0.0.1", port_of(url)), timeout=1).close()
+        socket.create_connection(("127.0.0.1", port_of(url)), timeout=WAIT_S).close()
         [ports_file] = tmp_path.glob("nats-server_*.ports")
         os.kill(int(ports_file.stem.rpartition("_")[2]), signal.SIGTERM)
         wait_until_nobody_listens(port_of(url))

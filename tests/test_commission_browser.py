@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from device.people_file import Listed, changing, hashed
 from drivers.virtual_table import DEMO_PINS
 from drivers.wiring import Wiring
 from tests.axe_rig import axe_faults
-from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
-from tests.commissioning_rig import SMALL
+from tests.browser_rig import EXPECT_MS, SCREEN, layout_faults, touch, touch_page
+from tests.commissioning_rig import SMALL, press_as_asked, press_until
 from tests.journal_rig import KEY
 from tests.terminal_rig import TerminalProcess, lines_in
 
@@ -42,6 +43,8 @@ LOOKED_AT = {
 OTHERS = {"others": ["puck_4", "puck_5", "box_9", "dice_key_3", "slot_4"]}
 UNREAD = {"unread": "GPIO busy: gpio:16 is held by another process, or by SPI or 1-Wire; look for it in config.txt"}
 REASON = "the wires of ON and OFF are crossed, and the lamp behind them belongs to another button of this table"
+# A page that waits for its answers, however long a busy machine takes.
+_PATIENT = "AbortSignal.timeout = () => new AbortController().signal;"
 # The page asks again as soon as it is answered, which the terminal is slow to do where nothing is new.
 _UNHURRIED = """const ask = fetch;
 globalThis.fetch = (...what) => new Promise((done) => setTimeout(done, 100)).then(() => ask(...what));"""
@@ -81,6 +84,13 @@ def asked(page: Page, step: str, wanted: str) -> None:
     expect(page.get_by_test_id("step")).to_have_attribute("data-wanted", wanted)
 
 
+@contextmanager
+def answered(page: Page) -> Iterator[None]:
+    """What is said here is answered: until then, the page takes nothing more that is said."""
+    with page.expect_request_finished(lambda request: request.method == "POST"):
+        yield
+
+
 def faults(page: Page) -> list[str]:
     found: list[str] = page.evaluate(_CUT)
     return layout_faults(page) + found + axe_faults(page)
@@ -109,7 +119,7 @@ def test_a_technician_leads_the_table_from_play_through_its_commissioning_and_ba
         assert faults(page) == []
 
         # What is done at the table goes on by itself.
-        table.hand(press="on")
+        press_as_asked(table, "on")
         asked(page, "off", "closed")
         expect(page.get_by_test_id("last")).to_have_text("ON button: passed")
         seen(page, "progress", "2 of 7")
@@ -117,14 +127,15 @@ def test_a_technician_leads_the_table_from_play_through_its_commissioning_and_ba
         table.hand(lid="open")
         seen(page, "hint", "Something else has answered: Lid")
         table.hand(lid="closed")
-        table.hand(press="on")
+        press_until(table, "on", lambda now: "on" in now["others"])
         seen(page, "hint", "Something else has answered: ON")
         assert faults(page) == []
         # A reason that is touched, and one that is written.
         touch(page, "fail")
         expect(page.get_by_test_id("dialog")).to_have_attribute("data-kind", "fail")
         assert faults(page) == []
-        touch(page, "reason-1")
+        with answered(page):
+            touch(page, "reason-1")
         asked(page, "lamp_on", "lit")
         expect(page.get_by_test_id("hint")).to_be_hidden()
         seen(page, "last", "OFF button: failed, Does not answer")
@@ -132,35 +143,42 @@ def test_a_technician_leads_the_table_from_play_through_its_commissioning_and_ba
         # It stays there when the page is loaded anew.
         page.reload()
         asked(page, "lamp_on", "lit")
-        touch(page, "answer-no")
+        with answered(page):
+            touch(page, "answer-no")
         asked(page, "lid", "open")
         # The keyboard does the same.
-        page.keyboard.press("b")
+        with answered(page):
+            page.keyboard.press("b")
         asked(page, "lamp_on", "lit")
-        page.keyboard.press("Enter")
+        with answered(page):
+            page.keyboard.press("Enter")
         asked(page, "lid", "open")
         seen(page, "last", "Lamp of ON: passed")
         page.keyboard.press("s")
         touch(page, "reason-other")
         page.keyboard.type("no key for it")
         assert faults(page) == []
-        page.keyboard.press("Enter")
+        with answered(page):
+            page.keyboard.press("Enter")
         asked(page, "node", "unplugged")
         seen(page, "last", "no key for it")
         page.keyboard.press("q")
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("dialog")).to_be_hidden()
-        touch(page, "leave", "end-here", "reason-3")
+        with answered(page):
+            touch(page, "leave", "end-here", "reason-3")
 
         seen(page, "outcome", "1 failed, 4 skipped, 2 passed")
         rows = page.locator("#not-passed li")
         assert [row.get_attribute("data-verdict") for row in rows.all()] == ["failed", *["skipped"] * 4]
         assert faults(page) == []
-        touch(page, "again-off")
+        with answered(page):
+            touch(page, "again-off")
         asked(page, "off", "closed")
-        table.hand(press="off")
+        press_as_asked(table, "off")
         seen(page, "outcome", "0 failed, 4 skipped, 3 passed")
-        touch(page, "finish")
+        with answered(page):
+            touch(page, "finish")
         expect(page.get_by_test_id("review")).to_have_attribute("data-finished", "true")
         assert kinds(table) == [*played, "commissioned", "checkpoint"]
         [event] = [json.loads(line) for line in lines_in(table.data) if '"type":"commissioned"' in line]
@@ -196,6 +214,8 @@ def test_a_console_that_was_there_before_comes_along_and_back(chromium: Browser,
         asked(page, "puck_4", "closed")
         with chromium.new_context() as context:
             hands = context.new_page()
+            hands.set_default_timeout(EXPECT_MS)
+            hands.add_init_script(_PATIENT)
             hands.clock.install(time=0)
             hands.clock.pause_at(1)
             hands.goto(f"{table.address}/virtual")
@@ -226,6 +246,7 @@ def test_every_kind_of_step_fits_the_screen(chromium: Browser, table: TerminalPr
     with touch_page(chromium) as page:
         page.context.add_cookies([{"name": "language", "value": language, "url": table.address}])
         page.add_init_script(_UNHURRIED)
+        page.add_init_script(_PATIENT)
         page.route("**/api/commissioning*", answer)
         for number, (name, view) in enumerate(views(language)):
             shown = view | {"version": str(number)}

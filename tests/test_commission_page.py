@@ -12,7 +12,7 @@ from device.journal import JournalReader
 from device.journal_verification import verify
 from device.people_file import Listed, changing, hashed
 from device.table_key import is_signed_by
-from tests.commissioning_rig import SMALL, message_of
+from tests.commissioning_rig import SMALL, message_of, press_as_asked
 from tests.terminal_rig import TerminalProcess, boxman, lines_in, wait_for
 
 ANA, BO, PIN = "Ana Ruiz", "Bo Lin", "2580"
@@ -119,7 +119,7 @@ def test_a_table_is_tried_on_the_page_across_a_kill_and_a_cut_and_plays_again(ta
     assert table.client.post("/api/painted", json=painted).status_code == 200
     assert table.client.get("/api/painted?screen=table").json()["ago_s"] is not None
 
-    table.hand(press="on")
+    press_as_asked(table, "on")
     page.step("off", "closed")
     assert page.look()["last"] == "on" and page.look()["steps"][0]["verdict"] == "passed"
     # A touch that was meant for the step before does nothing.
@@ -145,7 +145,7 @@ def test_a_table_is_tried_on_the_page_across_a_kill_and_a_cut_and_plays_again(ta
     page.step("power", "restart")
     # The machine's next start.
     progress = table.data / "commissioning" / "progress.json"
-    assert json.loads(progress.read_text())["cut_boot"]
+    wait_for(lambda: json.loads(progress.read_text())["cut_boot"], "the run of the machine is kept")
     table.kill()
     progress.write_text(progress.read_text().replace('"cut_boot": "', '"cut_boot": "before '))
     table.start()
@@ -153,7 +153,7 @@ def test_a_table_is_tried_on_the_page_across_a_kill_and_a_cut_and_plays_again(ta
     assert page.do("again", step="off") is True
     page.step("off")
     assert page.do("finish") is False
-    table.hand(press="off")
+    press_as_asked(table, "off")
     page.step(None)
     verdicts = {step["name"]: step["verdict"] for step in page.look()["steps"]}
     assert verdicts == dict.fromkeys(STEPS, "passed") | {"node": "skipped", "network": "skipped"}

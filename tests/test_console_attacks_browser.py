@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from device.console.http_interface import DESCRIPTION
 from device.people_file import Listed, changing, hashed
 from engine_lite.table import BETS_MAX
-from tests.browser_rig import layout_faults, touch, touch_page
-from tests.terminal_rig import TerminalProcess, lines_in
+from tests.browser_rig import layout_faults, touch, touch_page, unhurry
+from tests.terminal_rig import TerminalProcess, lines_in, wait_for
 
 MARTA, PIN = "Marta Gil", "2580"
 MARKUP = '<img src=x onerror="throw 1"><b>x</b>'
@@ -42,12 +42,14 @@ AFTER_A_LOSS = f"(state) => {{ window.stream.onerror(); return ({LATE})(state); 
 
 @pytest.fixture(scope="module")
 def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TerminalProcess]:
-    """One virtual table, with a supervisor who has a PIN, for the whole file."""
-    data = tmp_path_factory.mktemp("attacks") / "data"
+    """One virtual table, with a supervisor who has a PIN and stays signed in, for the whole file."""
+    folder = tmp_path_factory.mktemp("attacks")
+    data, configuration = folder / "data", folder / "table.toml"
     data.mkdir()
+    configuration.write_text("[console]\nsign_out_s = 3600\n")
     with changing(data) as write:
         write((Listed(MARTA, "supervisor", 1, hashed(PIN)),))
-    with TerminalProcess(data) as process:
+    with TerminalProcess(data, configuration=configuration) as process:
         yield process
 
 
@@ -69,6 +71,7 @@ def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
 
 
 def show(page: Page, table: TerminalProcess) -> None:
+    unhurry(page)
     page.goto(table.address)
     expect(page.get_by_test_id("die-1")).to_be_enabled()
 
@@ -102,6 +105,7 @@ def test_two_browsers_that_accept_the_same_proposal_book_it_once(
         held: list[Any] = []
         page.route("**/api/proposals/accept*", lambda route: held.append(route), times=1)
         touch(page, "proposal-accept")
+        wait_for(lambda: page.evaluate("1") and held, "the touch is held back")
         touch(other, "proposal-accept")
         expect(other.get_by_test_id("proposals")).to_be_hidden()
         held[0].continue_()
@@ -134,6 +138,7 @@ def test_a_state_of_before_that_arrives_late_is_not_shown_again(page: Page, tabl
     page.reload()
     expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", "6-5")
     touch(page, "button-no-roll")
+    expect(page.get_by_test_id("overlay-no-roll")).to_be_visible()
     # A dialog closes when another roll comes; none has come.
     assert page.evaluate(LATE, before) == ["6-5", False]
     # After the stream was lost, it may be another terminal that speaks.
@@ -179,6 +184,7 @@ def test_a_supervisor_who_signs_in_on_another_screen_does_nothing_more_on_the_fi
     # It does not hear of it, as on a slow network.
     page.route("**/api/people*", lambda route: route.abort())
     with touch_page(chromium) as other:
+        unhurry(other)
         sign_in(other, table)
         # The first page still shows what was to be confirmed; its word is worth nothing any more.
         touch(page, "confirm-correction")

@@ -167,6 +167,7 @@ def test_the_log_is_put_right_as_the_count_saw_the_dice(start: Start) -> None:
     page.keyboard.press("Enter")
     touch(page, "offered-A swap was not recorded", "dice-text-done")
     expect(sign).to_have_text("Sign: 3 dice as seen")
+    expect(sign).to_be_enabled()
     actions = actions_sent(page)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("place-nowhere")).to_contain_text("1 die")
@@ -283,7 +284,8 @@ def test_only_names_that_were_recorded_here_are_offered_and_letters_stay_as_they
     expect(page.locator("[data-testid^='offered-']")).to_have_text(["CB"])
     # Another page of this table offers those on duty.
     page.reload()
-    touch(page, "button-dice", "asked" if page.get_by_test_id("asked").is_visible() else "dice-tab-duty", "duty-boxman")
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
+    touch(page, "button-dice", "dice-tab-duty", "duty-boxman")
     expect(page.locator("[data-testid^='offered-']")).to_have_count(0)
 
 

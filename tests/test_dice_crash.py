@@ -121,7 +121,7 @@ def test_the_reason_is_asked_again_after_the_start(table: DiceTable) -> None:
     assert waiting(table.dice_state) == [(lid, True, None)]
     name = f"reserve_unexplained:{lid}"
     text = table.alert(name)
-    raised = table.journal("alert_raised")[-1]["seq"]
+    [raised] = [event["seq"] for event in table.journal("alert_raised") if event["data"]["alert"] == name]
     state = killed_here(table)
     assert openings(state) == [(lid, True, None, True)]
     assert table.alert(name) == text
@@ -132,11 +132,8 @@ def test_the_reason_is_asked_again_after_the_start(table: DiceTable) -> None:
     table.no_alert(name)
     state = killed_here(table)
     assert openings(state) == []
-    told = table.journal("alert_raised", "alert_cleared")
-    assert [(event["type"], event["data"]["alert"]) for event in told] == [
-        ("alert_raised", name),
-        ("alert_cleared", name),
-    ]
+    told = [event for event in table.journal("alert_raised", "alert_cleared") if event["data"]["alert"] == name]
+    assert [event["type"] for event in told] == ["alert_raised", "alert_cleared"]
     assert told[0]["seq"] == raised
 
 
@@ -175,7 +172,7 @@ def test_crashes_at_any_moment_of_swaps_lose_and_double_nothing(table: DiceTable
 
         def work(body: dict[str, Any] = body) -> None:
             """The lid is opened, the dice are swapped, the lid is shut, as far as it comes."""
-            with httpx.Client(base_url=terminal.address, timeout=10) as client:
+            with httpx.Client(base_url=terminal.address, timeout=60) as client:
                 try:
                     client.post("/api/virtual", json={"lid": "open"})
                     answer = client.post("/api/dice", json=body)

@@ -42,18 +42,20 @@ def dice(table: TerminalProcess, action: dict[str, Any]) -> dict[str, Any]:
     return done
 
 
-def gaming_day() -> str:
-    """The gaming day that it is now: it begins at six."""
+@pytest.fixture(scope="module")
+def gaming_day(table: TerminalProcess) -> str:
+    """The gaming day on which all that was done at the table: it begins at six."""
+    assert table.state()["roll_number"] == len(ROLLS)
     return (datetime.now() - timedelta(hours=6)).date().isoformat()
 
 
 @pytest.mark.parametrize("path", ["/dice/log", "/dice/status", "/dice/report?day={day}", "/dice/log?day={day}"])
 @pytest.mark.parametrize("language", ["", "en", "es", "pt", "zh-Hant"])
 def test_a_report_is_a_page_that_names_the_set_and_runs_no_script(
-    table: TerminalProcess, path: str, language: str
+    table: TerminalProcess, gaming_day: str, path: str, language: str
 ) -> None:
     parts = {"language": language} if language else {}
-    url = path.format(day=gaming_day())
+    url = path.format(day=gaming_day)
     answer = table.client.get(url, params=parts or None) if "?" not in url else table.client.get(url + _more(parts))
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -121,8 +123,8 @@ def test_the_table_takes_rolls_while_a_report_is_made(table: TerminalProcess) ->
 
 
 def test_a_set_that_was_not_inspected_is_recorded_against_the_rule_and_alerts(table: TerminalProcess) -> None:
-    state = table.state()
-    codes = [alert["code"] for alert in state["alerts"]]
-    assert "against_rule" in codes
+    state = table.wait_for_state(
+        lambda state: "against_rule" in [alert["code"] for alert in state["alerts"]], "the alert of the rule"
+    )
     [dice_set] = state["dice"]["sets"]
     assert [die["place"] for die in dice_set["dice"]] == ["play", "play", "reserve", "reserve", "reserve"]

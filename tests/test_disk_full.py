@@ -229,7 +229,9 @@ def test_what_finds_the_disk_full_is_not_done_and_the_stop_is_recorded_in_the_re
         assert len(gaps(table)) == 1
 
     play(path, steps)
-    assert kinds(path)[-4:] == ["alert_raised", "bet", "stopped", "checkpoint"]
+    # What comes of itself after going on, as at a start, may be among them.
+    told = [kind for kind in kinds(path) if kind not in ("reserve_opened", "self_test")]
+    assert told[-4:] == ["alert_raised", "bet", "stopped", "checkpoint"]
     assert count(path, "recording_stopped") == count(path, "recording_resumed") == 1
 
 

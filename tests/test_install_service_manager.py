@@ -44,6 +44,12 @@ class Told:
 
 
 @pytest.fixture
+def told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test lasts so long that progress is told again."""
+    monkeypatch.setattr("device.service_manager.TELL_AGAIN_S", 3600.0)
+
+
+@pytest.fixture
 def told(tmp_path: Path) -> Iterator[Told]:
     found = Told(str(tmp_path / "notify"))
     yield found
@@ -68,6 +74,7 @@ def keep_told_until(
     asyncio.run(run())
 
 
+@pytest.mark.usefixtures("told_once")
 def test_ready_is_told_when_play_is_accepted_and_then_that_it_lives(told: Told) -> None:
     reasons = iter(["opens its pages", "The disk is full.\nREADY=1", None, None, "The disk is full.", None])
 
@@ -109,6 +116,7 @@ def test_nothing_is_told_while_the_terminal_does_not_answer(told: Told) -> None:
     assert [message.get("WATCHDOG") for message in told.look()] == ["1", "1", "1"]
 
 
+@pytest.mark.usefixtures("told_once")
 def test_progress_of_a_long_start_is_told_now_and_then(told: Told) -> None:
     manager = ServiceManager({"NOTIFY_SOCKET": str(told.socket.getsockname())})
     for event in range(1000):
@@ -134,7 +142,8 @@ def test_a_real_terminal_tells_that_it_accepts_play_lives_and_ends(
     configuration = tmp_path / "table.toml"
     configuration.write_text(ALONE)
     monkeypatch.setenv("NOTIFY_SOCKET", str(told.socket.getsockname()))
-    monkeypatch.setenv("WATCHDOG_USEC", "300000")
+    # Every two seconds a word: of ten that nobody has heard, the system keeps no more.
+    monkeypatch.setenv("WATCHDOG_USEC", "6000000")
     with TerminalProcess(tmp_path / "data", configuration=configuration) as terminal:
         wait_for(lambda: told.has("READY=1"), "it is ready", DEADLINE_S)
         assert terminal.do({"roll": [3, 1]})

@@ -102,7 +102,7 @@ def test_refusals_alerts_and_amounts_are_told_in_the_language_of_the_screen(chro
         expect(page.get_by_test_id("alert-list")).to_contain_text("O disco está em 4, mas o ponto é 8. Pô-lo no 8")
         step = {"take_down": {"player": "3", "kind": "pass_line"}}
         refused = httpx.post(
-            f"{table.address}/api/command?language=pt", json={"id": table.fresh_id(), "step": step}, timeout=10
+            f"{table.address}/api/command?language=pt", json={"id": table.fresh_id(), "step": step}, timeout=60
         )
         assert refused.json() == {"refused": "contract", "message": "Win: agora não se pode retirar"}
         assert table.post(step).json()["message"] == "Win may not be taken down now"
@@ -113,6 +113,8 @@ def test_refusals_alerts_and_amounts_are_told_in_the_language_of_the_screen(chro
             "xx": "the point is 8",
         }
         for language, text in told.items():
+            before = table.state()["seq"]
             state = table.client.get(f"/api/state?language={language}").json()
-            assert text in state["alerts"][0]["text"]
-            assert state["seq"] == table.state()["seq"]
+            assert [alert for alert in state["alerts"] if text in alert["text"]]
+            # What was not told yet, as that the link is back, may come meanwhile.
+            assert before <= state["seq"] <= table.state()["seq"]

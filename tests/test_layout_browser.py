@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from device.languages.said import bet_name
 from engine_lite import rule_sets
-from tests.browser_rig import SCREEN, layout_faults, touch, touch_page
+from tests.browser_rig import SCREEN, know_roll, lapse, layout_faults, touch, touch_page, unhurry
 from tests.terminal_rig import TerminalProcess, bet
 
 PERU_ES = "art. 5.a: el tirador que pierde pasa los dados"
@@ -55,6 +55,7 @@ def begin(table: TerminalProcess, rules: str) -> None:
 
 
 def show(page: Page, table: TerminalProcess) -> None:
+    unhurry(page)
     page.goto(table.address)
     expect(page.get_by_test_id("die-1")).to_be_enabled()
     expect(page.get_by_test_id("felt-pass_line")).to_be_visible()
@@ -63,7 +64,7 @@ def show(page: Page, table: TerminalProcess) -> None:
 def roll(page: Page, first: int, second: int) -> None:
     """Two touches, and the roll is on the screen."""
     touch(page, f"die-{first}", f"die-{second}")
-    expect(page.get_by_test_id("last-roll")).to_have_attribute("data-dice", f"{first}-{second}")
+    know_roll(page, first, second)
 
 
 def rows(page: Page, name: str) -> Locator:
@@ -175,6 +176,7 @@ def test_a_pay_is_said_as_a_dealer_says_it(page: Page, table: TerminalProcess) -
         ("9", "buy", 100, 6),
     ):
         bet(table, player, kind, amount, number)
+    know_roll(page, 2, 2)
     roll(page, 5, 1)
     expect(rows(page, "collect-list")).to_have_text(["8Field10"])
     # 11 at 7 to 6 are 12 5/6; 100 at 6 to 5, and 5 of every 100 that were bet.
@@ -194,8 +196,7 @@ def test_a_commission_up_front_is_that_of_the_next_play(chromium: Browser, table
     table.do({"roll": [3, 3]})
     bet(table, "9", "buy", 100, 4)
     with touch_page(chromium) as page:
-        page.goto(table.address)
-        expect(page.get_by_test_id("die-1")).to_be_enabled()
+        show(page, table)
         roll(page, 2, 2)
         expect(rows(page, "pay-list")).to_contain_text(["100 at 2 to 1 = 200, less 5 for the next = 195 · stays up195"])
 
@@ -215,6 +216,7 @@ def test_a_come_bet_that_wins_while_another_travels_to_its_box_is_off_and_on(
     bet(table, "7", "dont_come", 50)
     bet(table, "9", "come", 15)
     before = table.state()
+    know_roll(page, 5, 1)
     roll(page, 4, 2)
     # Even money and six to five; the chips in the Come and the odds go back, the ten in the box stays.
     expect(rows(page, "pay-list")).to_have_text(
@@ -286,13 +288,18 @@ def test_a_common_reason_of_no_roll_is_one_touch_at_any_time_and_a_trembling_fin
     off_table.dblclick(delay=5)
     expect(page.get_by_test_id("last-roll")).to_contain_text("No roll: Off table")
     expect(page.get_by_test_id("die-one")).to_have_attribute("data-value", "")
+    # Once it is answered, the dice are entered, and the reason rests.
+    expect(page.get_by_test_id("die-1")).to_be_enabled()
     expect(off_table).to_be_disabled()
+    lapse(page)
     expect(off_table).to_be_enabled()
     assert [asked["step"] for asked in sent] == [{"no_roll": "off_table"}]
     assert table.state()["roll_number"] == 1
     for reason in ("on_rail", "short"):
         touch(page, f"no-roll-{reason}")
         expect(page.get_by_test_id("last-roll")).to_contain_text({"on_rail": "On rail", "short": "Short"}[reason])
+        expect(page.get_by_test_id("die-1")).to_be_enabled()
+        lapse(page)
     assert layout_faults(page) == []
 
 

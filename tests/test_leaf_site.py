@@ -25,11 +25,16 @@ from tests.central_rig import (
     system_of,
     unit,
 )
-from tests.conformance_rig import FaultyLink
+from tests.conformance_rig import FaultyLink, be_patient
 from tests.nats_rig import UnitUnderTest, wait_until
 
 LEAF = "casino-2"
 HUB = "hub-1"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +79,8 @@ def append(running: UnitUnderTest, journal: PlayedJournal, count: int = 1) -> No
 
 async def at_hub(central: Central, journal: PlayedJournal) -> None:
     """Wait until the hub has the journal's last event."""
-    async with asyncio.timeout(60):
+    # A hub looks for its leaf sites by itself some 20 to 40 s after it lost one, and again where that failed.
+    async with asyncio.timeout(180):
         while (await history(central, journal.history.site, journal.history.table))[-1:] != journal.lines[-1:]:
             await asyncio.sleep(0.05)
 

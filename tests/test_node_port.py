@@ -16,7 +16,7 @@ import serial
 from drivers import node_port
 from drivers.node_link import NodeLink
 from drivers.node_port import NodePortBusy, NodePortMissing, Opening, close_port, find_device, open_port
-from tests.node_rig import until
+from tests.node_rig import DEADLINE_SECONDS, until
 
 SERIAL = "e6614103e7452d2f"
 
@@ -37,6 +37,12 @@ class Bus:
 
     def comports(self) -> list[Plugged]:
         return self.ports
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a busy machine does late is no device that hangs."""
+    monkeypatch.setattr("drivers.node_link.OPEN_SECONDS", DEADLINE_SECONDS)
 
 
 @pytest.fixture
@@ -105,7 +111,7 @@ def test_a_port_is_for_one_program(device: str) -> None:
     assert str(caught.value) == (
         f"the I/O node at {device} is in use by another program; stop that program, or name another port"
     )
-    close_port(first)
+    close_port(first, DEADLINE_SECONDS)
     close_port(open_port(device))
 
 
@@ -141,12 +147,12 @@ def test_a_port_that_hangs_while_it_is_opened_holds_up_no_poll(monkeypatch: pyte
     link = NodeLink("/dev/ttyACM0", inputs=[], outputs=[])
     start = time.monotonic()
     events = [event for now_ms in range(0, 10_000, 20) for event in link.poll(now_ms)]
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < DEADLINE_SECONDS
     assert [str(event) for event in events] == ["NodeDown(reason='its port is being opened')"]
     link.close()
     assert not hanging.closed.is_set()
     hanging.let_go.set()
-    assert hanging.closed.wait(5), "nobody wants it any more"
+    assert hanging.closed.wait(DEADLINE_SECONDS), "nobody wants it any more"
 
 
 def test_open_gives_up_waiting_for_a_port_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,23 +164,21 @@ def test_open_gives_up_waiting_for_a_port_that_hangs(monkeypatch: pytest.MonkeyP
     assert link.error == "the I/O node's port /dev/ttyACM0 does not open: the device hangs"
     hanging.let_go.set()
     link.close()
-    assert hanging.closed.wait(5)
+    assert hanging.closed.wait(DEADLINE_SECONDS)
 
 
 def test_a_port_that_hangs_while_it_is_closed_is_left_to_itself() -> None:
     hanging = Hanging()
-    start = time.monotonic()
     close_port(hanging, 0.05)  # type: ignore[arg-type]
-    assert time.monotonic() - start < 2
     assert not hanging.closed.is_set()
     hanging.let_go.set()
-    assert hanging.closed.wait(5)
+    assert hanging.closed.wait(DEADLINE_SECONDS)
 
 
 def test_a_port_that_comes_after_it_was_given_up_is_free_again(device: str) -> None:
     opening = Opening(device)
-    port = opening.result(5)
+    port = opening.result(DEADLINE_SECONDS)
     assert isinstance(port, serial.Serial)
     opening.give_up()
-    assert not port.is_open
+    until(lambda: not port.is_open, "the port's closing")
     close_port(open_port(device))

@@ -120,7 +120,7 @@ class Requests:
 def test_no_request_breaks_the_terminal_and_only_what_was_answered_as_done_is_journaled(
     terminal: TerminalProcess,
 ) -> None:
-    requests = Requests(schemathesis.openapi.from_url(f"{terminal.address}/openapi.json"))
+    requests = Requests(schemathesis.openapi.from_url(f"{terminal.address}/openapi.json", timeout=120))
     for path, method in OPERATIONS:
         if path in STREAMS:
             continue

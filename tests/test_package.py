@@ -119,7 +119,8 @@ def made(folder: Path, mode: int) -> Path:
 
 
 def told(*command: str | Path) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    environment = os.environ | {"TZ": "UTC"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
 
 
 @pytest.fixture(scope="module")

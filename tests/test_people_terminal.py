@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,8 @@ class Person:
 
     def __init__(self, table: TerminalProcess) -> None:
         self._table = table
-        self.client = httpx.Client(base_url=table.address, timeout=60)
+        # A connection that is kept may be the one that the terminal is just giving up.
+        self.client = httpx.Client(base_url=table.address, timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
 
     def sign_in(self, name: str = MARTA, pin: str = PIN) -> httpx.Response:
         answer = self.client.post("/api/sign_in", json={"name": name, "pin": pin})
@@ -193,28 +196,42 @@ def test_a_supervisor_who_is_only_named_explains_and_acknowledges_nothing(runnin
     assert explained["data"]["person"] == MARTA
 
 
+@contextmanager
+def holding_still(table: TerminalProcess) -> Iterator[None]:
+    """What is done meanwhile to its files, the terminal sees at once or not at all."""
+    os.kill(table.pid, signal.SIGSTOP)
+    try:
+        status = Path(f"/proc/{table.pid}/stat")
+        wait_for(lambda: status.read_text().rpartition(") ")[2].startswith("T"), "the terminal holds still")
+        yield
+    finally:
+        os.kill(table.pid, signal.SIGCONT)
+
+
 @pytest.mark.parametrize("damage", ["brackets", "folder", "pipe"])
 def test_a_table_whose_list_of_people_is_damaged_plays_on(running: TerminalProcess, damage: str) -> None:
     path = running.data / PEOPLE_FILE
     kept = path.read_bytes()
-    path.unlink()
-    match damage:
-        case "brackets":
-            path.write_text("[" * 200_000)
-            path.chmod(0o600)
-        case "folder":
-            path.mkdir()
-        case "pipe":
-            os.mkfifo(path, 0o600)
+    with holding_still(running):
+        path.unlink()
+        match damage:
+            case "brackets":
+                path.write_text("[" * 200_000)
+                path.chmod(0o600)
+            case "folder":
+                path.mkdir()
+            case "pipe":
+                os.mkfifo(path, 0o600)
     person = Person(running)
     told = wait_for(lambda: person.client.get("/api/people").json()["fault"], "the list cannot be read", 60)
     assert told.startswith(f"{path}: is no ")
     assert person.sign_in().json() == {"refused": "no_people", "message": told}
     assert running.do({"shooter": "6"})
     assert running.state()["people"]["required"], "a list that cannot be read makes nobody a supervisor"
-    path.rmdir() if path.is_dir() else path.unlink()
-    path.write_bytes(kept)
-    path.chmod(0o600)
+    with holding_still(running):
+        path.rmdir() if path.is_dir() else path.unlink()
+        path.write_bytes(kept)
+        path.chmod(0o600)
     wait_for(lambda: person.client.get("/api/people").json()["fault"] is None, "the list is read again", 60)
     assert person.sign_in().status_code == 200
 

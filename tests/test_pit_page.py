@@ -10,12 +10,13 @@ from playwright.sync_api import Page, expect
 
 from device.console.requests import BODY_BYTES_MAX
 from device.presence import SILENT_S
+from provisioning.central import pit_sources
 from provisioning.central_server import CentralServer
 from tests.archive_rig import History
 from tests.axe_rig import axe_faults
 from tests.browser_rig import browser
 from tests.pit_rig import LateHistory, Pit, Tables, central_server
-from tests.terminal_rig import wait_for
+from tests.terminal_rig import WAIT_S, wait_for
 
 # The page's own bounds are some seconds; the rest is a busy machine's.
 SOON_MS = 60_000
@@ -46,7 +47,9 @@ class Floor:
 @pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
     folder = tmp_path_factory.mktemp("pit")
-    with central_server(folder / "nats") as server:
+    with pytest.MonkeyPatch.context() as patch, central_server(folder / "nats") as server:
+        # Whoever listens anew because the log was slow to answer has missed what was told meanwhile.
+        patch.setattr(pit_sources, "LOG_ANSWERS_S", 30.0)
         tables = Tables(server.url, folder / "archive.db")
         tables.archived(History(table="craps-0"))
         pit = Pit(folder, server.url)
@@ -64,6 +67,7 @@ def opened(floor: Floor) -> Iterator[Page]:
     """One page for the whole file, as one stands open in a pit."""
     with browser() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        page.set_default_timeout(SOON_MS)
         faults: list[str] = []
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(floor.pit.address)
@@ -183,7 +187,8 @@ def test_an_alert_that_was_seen_at_the_pit_stands_on_at_the_table(page: Page, fl
 
 def see(floor: Floor, history: History, alert: str, raised: int, name: str, **headers: str) -> httpx.Response:
     said = {"site": history.site, "table": history.table, "alert": alert, "raised": raised, "name": name}
-    return httpx.post(f"{floor.pit.address}/api/seen", json=said, headers={"Origin": floor.pit.address} | headers)
+    given = {"Origin": floor.pit.address} | headers
+    return httpx.post(f"{floor.pit.address}/api/seen", json=said, headers=given, timeout=WAIT_S)
 
 
 def test_who_has_seen_an_alert_outlives_the_service_and_is_not_said_twice(page: Page, floor: Floor) -> None:
@@ -236,7 +241,7 @@ def test_what_no_page_of_ours_would_send_is_refused(
     before = floor.pit.told()["names"]
     given = {"Origin": floor.pit.address, "Content-Type": "application/json"} | headers
     sent = {name: value for name, value in given.items() if value is not None}
-    answer = httpx.post(f"{floor.pit.address}/api/seen", content=json.dumps(body), headers=sent)
+    answer = httpx.post(f"{floor.pit.address}/api/seen", content=json.dumps(body), headers=sent, timeout=WAIT_S)
     assert answer.status_code == status
     assert words in answer.text
     assert floor.pit.told()["names"] == before
@@ -330,7 +335,10 @@ def test_nothing_is_cut_off_and_everything_is_large_enough_for_a_finger(page: Pa
     screens = [("en", 1920, 1080), ("en", 800, 480), ("es", 800, 480), ("pt", 800, 480), ("zh-Hant", 1280, 720)]
     for language, width, height in [*screens, ("en", 1280, 720)]:
         page.set_viewport_size({"width": width, "height": height})
+        # The page is loaded anew, also in the language that it has: what is touched before that is lost.
+        page.evaluate("globalThis.former = true")
         page.get_by_test_id("language").select_option(language)
+        page.wait_for_function("globalThis.former === undefined")
         expect(page.locator("html")).to_have_attribute("lang", language)
         tile.click()
         page.get_by_test_id("detail-close").click()

@@ -163,7 +163,8 @@ def test_a_table_prunes_what_is_delivered_and_old_and_nothing_else(tmp_path: Pat
         table.delivered = old
         await terminal.alert("clock_stepped", "The clock was set forward by 181 d.")
         assert not await pruner.prune(), "the clock was set, and nobody has said that it is right"
-        await terminal.acknowledge("clock_stepped", terminal.state["seq"], "Eva", "acknowledged")
+        [raised] = [alert["raised"] for alert in terminal.state["alerts"] if alert["code"] == "clock_stepped"]
+        await terminal.acknowledge("clock_stepped", raised, "Eva", "acknowledged")
         assert await pruner.prune()
         base = journal.base()
         assert base is not None
@@ -223,7 +224,8 @@ def test_a_link_that_is_lost_while_the_state_is_made_puts_it_off(tmp_path: Path)
         answers[:] = [99, 99]
         assert not await pruner.prune()
         assert answers == [99], "the state was not even made"
-        await terminal.acknowledge("clock_stepped", terminal.state["seq"], "Eva", "acknowledged")
+        [raised] = [alert["raised"] for alert in terminal.state["alerts"] if alert["code"] == "clock_stepped"]
+        await terminal.acknowledge("clock_stepped", raised, "Eva", "acknowledged")
         # A table that has stopped accepting does not write.
         terminal._recorder.halt("Nothing is accepted.")
         answers[:] = [99, 99]

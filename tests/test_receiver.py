@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from tests.conformance_rig import (
     running,
 )
 from tests.nats_rig import FakeJournal
+from tests.terminal_rig import WAIT_S, wait_for
 
 LAST = f"/v1/tables/{SITE}/{TABLE}/last"
 EVENTS = f"/v1/tables/{SITE}/{TABLE}/events"
@@ -57,7 +57,8 @@ class Caller:
 
     def __init__(self, central: HttpsCentral, description: dict[str, Any]) -> None:
         trust = ssl.create_default_context(cafile=central.certificates.ca)
-        self._client = httpx.Client(base_url=f"https://127.0.0.1:{central.port}", verify=trust, trust_env=False)
+        address = f"https://127.0.0.1:{central.port}"
+        self._client = httpx.Client(base_url=address, verify=trust, trust_env=False, timeout=60)
         self._description = description
         self.seen: set[tuple[str, str, int]] = set()
 
@@ -375,7 +376,7 @@ def test_what_is_not_http_and_what_breaks_off_is_counted(caller: Caller, server:
 
     def say(text: bytes) -> None:
         with (
-            socket.create_connection(("127.0.0.1", server.port), 5) as plain,
+            socket.create_connection(("127.0.0.1", server.port), WAIT_S) as plain,
             trust.wrap_socket(plain, server_hostname="127.0.0.1") as link,
         ):
             link.sendall(text)
@@ -384,10 +385,8 @@ def test_what_is_not_http_and_what_breaks_off_is_counted(caller: Caller, server:
     headers = {"Content-Type": "application/x-ndjson"} | signed_headers(KEY, "POST", EVENTS, ZEROS, b"")
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     say(f"POST {EVENTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n{head}\r\n{{".encode())
-    deadline = time.monotonic() + 10
     for reason in ("not_http", "broke_off"):
-        while caller.refusals().get(reason, 0) == before.get(reason, 0):
-            assert time.monotonic() < deadline, reason
+        wait_for(lambda reason=reason: caller.refusals().get(reason, 0) != before.get(reason, 0), reason)  # type: ignore[misc]
 
 
 def test_the_description_is_sound_and_says_the_limits(caller: Caller) -> None:

@@ -17,12 +17,17 @@ from provisioning.central.archive_writer import Archive, Taken
 from provisioning.central_server import PRESENCES
 from tests.archive_rig import PlayedJournal
 from tests.central_rig import Central, history, set_up_when_ready, system_of, unit
-from tests.conformance_rig import SITE, Certificates, HttpsCentral, delivering, running
+from tests.conformance_rig import SITE, Certificates, HttpsCentral, be_patient, delivering, running
 from tests.nats_rig import FakeJournal, wait_until
 from tests.test_central_identity import violations
 
 OWN, BY_HTTPS, BOTH = "craps-1", "craps-2", "craps-3"
 TABLES = ((SITE, OWN), (SITE, BY_HTTPS), (SITE, BOTH))
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,8 @@ def receiver(central: Central, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 async def until_in_stream(central: Central, table: str, lines: list[str]) -> None:
-    async with asyncio.timeout(60):
+    # The receiver itself waits for up to 30 s between two attempts.
+    async with asyncio.timeout(180):
         while await history(central, SITE, table) != lines:
             await asyncio.sleep(0.05)
 

@@ -26,6 +26,7 @@ from provisioning.central.receiver_refusals import Refusals
 from provisioning.central.sqlite_store import StoreError
 from provisioning.central.toml_file import BadFile
 from tests.conformance_rig import KEY, OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral
+from tests.terminal_rig import WAIT_S
 
 LAST = f"/v1/tables/{SITE}/{TABLE}/last"
 EVENTS = f"/v1/tables/{SITE}/{TABLE}/events"
@@ -47,27 +48,31 @@ def test_connections_are_bounded_and_an_idle_one_is_closed(
     central: HttpsCentral, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receiver_server, "CONNECTIONS_MAX", 2)
-    monkeypatch.setattr(receiver_server, "IDLE_S", 0.5)
     configuration = read_receiver_configuration(central.configuration)
     trust = ssl.create_default_context(cafile=certificates.ca)
     refusals = Refusals()
+
+    async def connected() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", central.port, ssl=trust)
 
     async def scenario() -> None:
         store = EventStore(configuration.store)
         receiver = Receiver(store, configuration.tables, refusals)
         with socket.create_server(("127.0.0.1", central.port)) as listener:
             serving = asyncio.create_task(receiver_server.serve(receiver, refusals, listener, configuration.tls))
-            links = [await asyncio.open_connection("127.0.0.1", central.port, ssl=trust) for _ in range(2)]
-            for half in (b"", b"GET /openapi"):
-                links[0][1].write(half)
-            reader, writer = await asyncio.open_connection("127.0.0.1", central.port, ssl=trust)
-            assert await closed(reader)
-            assert refusals.counts == {"too_many_connections": 1}
             # Neither one that says nothing nor one that never comes to an end stays.
+            monkeypatch.setattr(receiver_server, "IDLE_S", 0.5)
+            links = [await connected() for _ in range(2)]
+            links[1][1].write(b"GET /openapi")
             for link, _ in links:
                 assert await closed(link)
+            assert refusals.counts == {}
+            # These stay, however long the third one takes.
+            monkeypatch.setattr(receiver_server, "IDLE_S", 600)
+            links += [await connected() for _ in range(3)]
+            assert await closed(links[-1][0])
             assert refusals.counts == {"too_many_connections": 1}
-            for _, end in [*links, (reader, writer)]:
+            for _, end in links:
                 end.transport.abort()
             signal.raise_signal(signal.SIGTERM)
             await asyncio.wait_for(serving, 60)
@@ -266,7 +271,8 @@ def test_the_command_says_where_it_is_ends_on_a_signal_and_refuses_a_port_that_i
             assert process.stdout is not None
             assert process.stdout.readline() == f"receiver at https://127.0.0.1:{central.port}, tables: 2\n"
             trust = ssl.create_default_context(cafile=central.certificates.ca)
-            answer = httpx.get(f"https://127.0.0.1:{central.port}/v1/refusals", verify=trust, trust_env=False)
+            address = f"https://127.0.0.1:{central.port}/v1/refusals"
+            answer = httpx.get(address, verify=trust, trust_env=False, timeout=WAIT_S)
             assert answer.json() == {"refusals": {}}
             second = subprocess.run(boxman, capture_output=True, text=True, timeout=60)
             assert (second.returncode, second.stderr) == (
@@ -275,6 +281,6 @@ def test_the_command_says_where_it_is_ends_on_a_signal_and_refuses_a_port_that_i
                 "choose another in its configuration\n",
             )
             process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(WAIT_S) == 0
         finally:
             process.kill()

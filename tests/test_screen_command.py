@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -12,7 +13,7 @@ from device.screen_watch import SCREEN, SCREENS_MAX, ScreenWatch
 from provisioning.install.units import kiosk_unit, waiting_page
 from provisioning.screen_command import PaintWatch
 from provisioning.screen_zoom import display_size, write_zoom, zoom_of
-from tests.browser_rig import ARGUMENTS, CHROMIUM, SCREEN_16_TO_9
+from tests.browser_rig import ARGUMENTS, CHROMIUM, EXPECT_MS, SCREEN_16_TO_9
 from tests.terminal_rig import BOXMAN, TerminalProcess, boxman, wait_for
 
 # A page tells every five seconds that it paints; a busy machine is late. Nobody works meanwhile.
@@ -124,15 +125,22 @@ def test_a_browser_with_that_zoom_lays_a_page_out_for_fewer_pixels(tmp_path: Pat
             executable_path=CHROMIUM,
             args=[*ARGUMENTS, "--window-size=1280,720"],
             no_viewport=True,
+            timeout=EXPECT_MS,
         )
-        width = context.pages[0].evaluate("innerWidth")
-        assert width == SCREEN_16_TO_9["width"]
+        page = context.pages[0]
+        # Its window comes to its size a moment after it is there.
+        page.wait_for_function(f"innerWidth === {SCREEN_16_TO_9['width']}", timeout=EXPECT_MS)
         context.close()
 
 
 @pytest.mark.parametrize("query", ["screen=UPPER", "screen=", "", "screen=a%20b"])
 def test_a_screen_has_a_plain_name(terminal: TerminalProcess, query: str) -> None:
     assert terminal.client.get(f"/api/painted?{query}").json()["field"] == "screen"
+
+
+def silent(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The alerts that a screen is silent."""
+    return [alert for alert in state["alerts"] if alert["code"] == "screen_silent"]
 
 
 def test_a_browser_whose_page_hangs_is_ended_and_other_screens_are_told(
@@ -156,7 +164,8 @@ def test_a_browser_whose_page_hangs_is_ended_and_other_screens_are_told(
         assert watched.poll() is None
         port = (profile / "DevToolsActivePort").read_text().split()[0]
         with sync_playwright() as playwright:
-            page = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}").contexts[0].pages[0]
+            address = f"http://127.0.0.1:{port}"
+            page = playwright.chromium.connect_over_cdp(address, timeout=EXPECT_MS).contexts[0].pages[0]
             # A program that never comes back, and takes no time of this machine: it waits for an answer without an end.
             page.evaluate(
                 """() => { setTimeout(() => {
@@ -168,12 +177,14 @@ def test_a_browser_whose_page_hangs_is_ended_and_other_screens_are_told(
         said, _ = watched.communicate(timeout=300)
         assert watched.returncode == 1
         assert "paints no more" in said
-        (alert,) = [alert for alert in terminal.state()["alerts"] if alert["code"] == "screen_silent"]
+        (alert,) = wait_for(lambda: silent(terminal.state()), "the other screens are told")
         assert "Enter rolls with the dice keys or on another screen" in alert["text"]
-        terminal.client.post("/api/painted", json={"screen": SCREEN})
-        terminal.wait_for_state(
-            lambda state: all(alert["code"] != "screen_silent" for alert in state["alerts"]), "it paints again"
-        )
+
+        def paints_again() -> bool:
+            terminal.client.post("/api/painted", json={"screen": SCREEN})
+            return silent(terminal.state()) == []
+
+        wait_for(paints_again, "the screen is not held for silent any more")
     finally:
         if watched.poll() is None:
             watched.terminate()

@@ -436,7 +436,7 @@ class KeptFile:
         self.error: OSError | None = None
 
     def write(self, snapshot: Snapshot) -> None:
-        self.may.wait(20)
+        self.may.wait(600)
         if self.error is not None:
             raise self.error
         self.written.append(snapshot)
@@ -462,7 +462,7 @@ def test_a_snapshot_is_taken_every_so_many_events_and_at_a_good_stop(
         times.note(event)
         keeper.note(session, times, event)
         if keeper._writing is not None:
-            keeper._writing.result(20)
+            keeper._writing.result(600)
     assert [snapshot.seq for snapshot in kept.written] == [15, 25, 35]
     keeper.stop(session, times, played.events[37])
     assert [snapshot.seq for snapshot in kept.written] == [15, 25, 35, 38]

@@ -213,8 +213,9 @@ def test_the_quality_of_the_clock_is_journaled_and_shown_when_it_changes(machine
         version = await quiet(machine.terminal)
         machine.time_state = 0
         async with asyncio.timeout(WAIT_S):
-            await machine.terminal.wait_for_change(version)
-        assert machine.terminal.state["clock"] == "synced"
+            # On a busy machine something else may have come as late.
+            while machine.terminal.state["clock"] != "synced":
+                version = await machine.terminal.wait_for_change(version)
 
     machine.run(lose)
     assert machine.told("clock_quality") == [{"clock": "free"}]

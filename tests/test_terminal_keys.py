@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from device import terminal as terminal_module
+from device.alert_conditions import GraceTimes
+from device.dice_control.reserve_conditions import ReserveTimes
 from device.event import Event, Stamp
 from device.journal import Journal
 from device.settings import Settings
@@ -19,16 +22,19 @@ from drivers.wiring import DEFAULT_PINS, DICE_KEYS, Pin, Timing, Wiring
 from engine_lite import rule_sets
 from tests.journal_rig import terminal_on
 
-# The dice keys on the header, in place of the status lamps and box buttons that they need none of here.
+NEVER_MS = 600_000
+# The dice keys on the header, in place of the status lamps and box buttons that they need none of here. However slow
+# the machine is, no press becomes a hold, and no die is given up.
 WIRING = Wiring(
     {
         **{name: pin for name, pin in DEFAULT_PINS.items() if name.startswith("puck_") or name == "lid"},
         **{name: Pin("header", number) for name, number in zip(DICE_KEYS, (18, 23, 24, 25, 8, 7), strict=True)},
     },
-    Timing(),
+    Timing(hold_ms=NEVER_MS - 1, abandon_ms=NEVER_MS, stuck_ms=NEVER_MS),
 )
 # How long a finger stays on a key, and off it: longer than a key must be quiet.
 FINGER_S = 0.06
+WAIT_S = 60
 TERMS = TableTerms(rule_sets.load("us-vegas"), {}, 1, 1, 1000)
 
 
@@ -39,7 +45,7 @@ class HeldJournal(Journal):
     rolls: "list[tuple[str, list[int], Any]]"
 
     def append(self, entries: Any, stamp: Stamp) -> list[Event]:
-        assert self.gate.wait(20)
+        assert self.gate.wait(10 * WAIT_S)
         events = super().append(entries, stamp)
         for event in events:
             if event.type in ("roll", "key_refused"):
@@ -56,7 +62,10 @@ class Table:
         self.journal.gate = threading.Event()
         self.journal.gate.set()
         self.journal.rolls = []
-        settings = Settings("test", "craps-1", TERMS, wiring=WIRING)
+        # No alert comes between, which would hold up what comes after it.
+        grace = GraceTimes(NEVER_MS, NEVER_MS, NEVER_MS)
+        reserve = ReserveTimes(open_max_ms=NEVER_MS)
+        settings = Settings("test", "craps-1", TERMS, wiring=WIRING, grace=grace, reserve=reserve)
         key = open_table_key(folder / "table.key")
         self.terminal = terminal_on(self.journal, settings, key)
         self.factory: Any = open_pin_factory("mock")
@@ -86,7 +95,7 @@ class Table:
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(WAIT_S):
                 while not condition():
                     await asyncio.sleep(0.005)
         except TimeoutError:
@@ -175,16 +184,23 @@ def test_dice_that_wait_for_their_turn_behind_a_roll_from_the_screen_are_not_jum
 
 
 @pytest.mark.parametrize("keyed", [(2, 3), (3, 2)])
-def test_the_same_dice_on_screen_and_keys_are_one_throw(tmp_path: Path, keyed: tuple[int, int]) -> None:
+def test_the_same_dice_on_screen_and_keys_are_one_throw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keyed: tuple[int, int]
+) -> None:
+    assert terminal_module.SAME_THROW_S == 3
+    # However long the two presses take.
+    monkeypatch.setattr(terminal_module, "SAME_THROW_S", WAIT_S * 10)
+    said = f"{keyed[0]}-{keyed[1]} was entered on the screen just now; if it was another throw, key it again."
+
     async def play(table: Table) -> None:
         await table.roll(2, 3)
         for die in keyed:
             await table.press(die)
-        await table.until(lambda: len(table.journal.rolls) == 2, "the refusal")
-        assert table.terminal.state["alerts"][0]["text"] == (
-            f"{keyed[0]}-{keyed[1]} was entered on the screen just now; if it was another throw, key it again."
+        await table.until(
+            lambda: said in [alert["text"] for alert in table.terminal.state["alerts"]], "the alert of the refusal"
         )
-        await asyncio.sleep(3)
+        # The time is over.
+        monkeypatch.setattr(terminal_module, "SAME_THROW_S", 0)
         for die in keyed:
             await table.press(die)
         await table.until(lambda: len(table.journal.rolls) == 3, "the next throw with the same dice")

@@ -40,7 +40,9 @@ def test_what_was_told_is_there_after_every_kill(tmp_path: Path) -> None:
         asyncio.run(ensure_stream(central.url))
         configuration.write_text(f'[table]\nsite = "{SITE}"\nname = "{TABLE}"\n[uplink]\nservers = ["{central.url}"]\n')
         with TerminalProcess(data, configuration=configuration) as table:
-            load = Load(SEED, with_dice_keys=True, timeout_s=10)
+            # So that there are keys to press.
+            table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is there")
+            load = Load(SEED, with_dice_keys=True, timeout_s=WAIT_S)
             for kill in range(1, KILLS + 1):
                 load.begin(table.address)
                 load.wait_for_answers(1, WAIT_S)

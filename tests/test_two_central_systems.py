@@ -11,7 +11,7 @@ from device.uplink import UplinkStatus
 from device.uplink_overall import overall
 from provisioning.configuration import ConfigurationError, read_configuration
 from tests.conformance_rig import SITE, TABLE, Certificates, HttpsCentral, NatsCentral, running
-from tests.terminal_rig import TerminalProcess, boxman, lines_in
+from tests.terminal_rig import TerminalProcess, boxman, lines_in, wait_for
 
 DOWN = "the central server takes no connections; it may be down"
 
@@ -58,19 +58,24 @@ def test_a_table_delivers_to_both_and_one_that_is_down_holds_back_neither_table_
             assert state["uplink"]["waiting_since"] == parse(lines_in(data)[waits_from]).wall
             console = configuration.with_name("console.toml")
             console.write_text(f"{configuration.read_text()}[console]\nport = {table.port}\n")
-            asked = boxman("status", "--config", console)
-            assert (asked.returncode, asked.stderr) == (1, "")
-            assert "link to the centre (nats): online\nlink to the centre (https): offline\n" in asked.stdout
-            assert f"last error: https: {DOWN}\n" in asked.stdout
+
+            def status_says_so() -> bool:
+                asked = boxman("status", "--config", console)
+                links = "link to the centre (nats): online\nlink to the centre (https): offline\n"
+                told = links in asked.stdout and f"last error: https: {DOWN}\n" in asked.stdout
+                return told and (asked.returncode, asked.stderr) == (1, "")
+
+            # On a busy machine the link to NATS may be taken up anew just then.
+            wait_for(status_says_so, "the status says so")
 
             https.start()
-            table.wait_for_state(
+            state = table.wait_for_state(
                 lambda state: state["uplink"]["state"] == "online" and not state["uplink"]["undelivered"], "delivery"
             )
             assert table.terminate() == 0
             delivered = asyncio.run(https.log(TABLE))
             assert delivered == lines_in(data)[: len(delivered)]
-            assert delivered[-1] in lines_in(data)[-5:]
+            assert len(delivered) >= state["seq"]
 
 
 def table_key(data: Path) -> str:

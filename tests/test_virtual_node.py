@@ -36,14 +36,16 @@ from drivers.virtual_node import (
     set_dice_key,
 )
 from drivers.virtual_table import DEMO_PINS, VirtualTable
-from drivers.wiring import Wiring
+from drivers.wiring import Timing, Wiring
 from provisioning.run import _VirtualNode
 
 DEADLINE_SECONDS = 60.0
-WIRING = Wiring(DEMO_PINS)
-# Longer than a bounce, and then the node has to sample the key so often: twice the time it takes to settle.
-PRESS_SECONDS = 0.03
-SAMPLES = 10
+# As long as a fault can last: one that the test mends itself.
+LONG_MS = 60_000
+# A finger that a busy machine holds up holds no key, and gives no roll up.
+WIRING = Wiring(DEMO_PINS, Timing(hold_ms=60_000, abandon_ms=120_000, stuck_ms=600_000))
+# More samples than fit into the time in which a key settles, and what else the node may read meanwhile.
+SAMPLES = 40
 
 
 def until(condition: Callable[[], Any], what: str) -> None:
@@ -86,13 +88,29 @@ class Terminal:
     def fault(self, **asked: Any) -> None:
         self.table.set_fault(parse_fault(asked, WIRING, seed=1))
 
+    def silence(self) -> None:
+        """Let the line be silent, once its bridge knows of it."""
+        self.fault(kind="silent")
+        self.until(lambda: any(entry.fault.kind == "silent" for entry in self.node._faults), "the bridge's look")
+
+    def offline(self, what: str) -> None:
+        self.until(lambda: self.inputs.node_state == "offline", what)
+
+    def online(self, what: str) -> None:
+        self.until(lambda: self.inputs.node_state == "online", what)
+
+    def device(self) -> str | None:
+        """The port under the name that it has now."""
+        device: str | None = self.inputs.hardware()["node"]["device"]
+        return device
+
     def seen(self, *kinds: type[Signal]) -> list[Any]:
         return [signal for signal in self.received if isinstance(signal, kinds)]
 
     def press(self, key: int) -> None:
         for down in (True, False):
             self.table.set_dice_key(key, down)
-            self.pass_time(PRESS_SECONDS)
+            self.until(lambda: not self.table.advance(), "the end of its bounces")
             self.sampled()
 
     def sampled(self) -> None:
@@ -149,7 +167,10 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def test_a_good_line_loses_no_frame(terminal: Terminal) -> None:
     terminal.has_them(terminal.rolls(1, 3))
+    terminal.until(lambda: terminal.inputs.hardware()["node"]["counters"]["waiting"] == 0, "the last acknowledgement")
     counters = terminal.inputs.hardware()["node"]["counters"]
+    # What a busy machine acknowledges late comes again.
+    del counters["repeated"]
     assert counters == dict.fromkeys(counters, 0)
     assert terminal.seen(SlotsSeen) == [SlotsSeen((1, 2, 3, 4, 5, 6), initial=True)]
 
@@ -170,48 +191,52 @@ def test_a_noisy_line_is_said_to_be_one(terminal: Terminal) -> None:
     terminal.until(lambda: terminal.seen(LineNoisy), "the line is called noisy")
 
 
-def test_a_pulled_cable_is_a_gap_under_another_name_and_loses_no_press(terminal: Terminal) -> None:
-    before = terminal.inputs.hardware()["node"]["device"]
+def test_a_pulled_cable_comes_back_by_itself_under_another_name(terminal: Terminal) -> None:
+    before = terminal.device()
+    pulled = time.monotonic()
     terminal.fault(kind="unplug", away_ms=1_500)
-    terminal.until(lambda: terminal.seen(NodeLost), "the cable is pulled")
-    assert not (terminal.folder / "node").is_symlink()
-    assert [fault.kind for fault in terminal.table.faults()] == ["unplug"]
+    terminal.until(lambda: terminal.device() not in (None, before), "the node is taken up under another name")
+    assert time.monotonic() - pulled >= 1.5
     roll = terminal.roll(3, 4)
-    terminal.until(lambda: len(terminal.seen(NodeFound)) == 2, "the node is taken up again")
     terminal.has_them([roll])
+    assert terminal.seen(NodeLost)
     found = terminal.seen(NodeFound)[1]
-    assert (found.restarted, found.dropped) == (False, 0)
-    assert 1_000 <= found.gap_ms <= 6_500, "back within five seconds"
+    assert (found.restarted, found.dropped) == (False, 0) and found.gap_ms > 0
     assert before != str((terminal.folder / "node").readlink()) == terminal.node.device
     assert terminal.table.faults() == []
 
 
-def test_a_cable_can_be_put_back_early(terminal: Terminal) -> None:
-    terminal.fault(kind="unplug", away_ms=60_000)
-    terminal.until(lambda: terminal.seen(NodeLost), "the cable is pulled")
+def test_a_cable_can_be_put_back_early_and_costs_no_press(terminal: Terminal) -> None:
+    terminal.fault(kind="unplug", away_ms=LONG_MS)
+    terminal.offline("the cable is pulled")
+    assert not (terminal.folder / "node").is_symlink()
+    assert [fault.kind for fault in terminal.table.faults()] == ["unplug"]
+    roll = terminal.roll(3, 4)
+    assert terminal.seen(DiceKeyed) == []
     terminal.table.mend("unplug")
-    terminal.until(lambda: len(terminal.seen(NodeFound)) == 2, "the node is taken up again")
+    terminal.online("the node is taken up again")
+    terminal.has_them([roll])
 
 
 def test_a_silent_node_is_lost_and_keeps_what_it_sees(terminal: Terminal) -> None:
-    terminal.fault(kind="silent")
+    terminal.silence()
     roll = terminal.roll(5, 2)
-    terminal.until(lambda: terminal.seen(NodeLost), "the node is missed")
+    terminal.offline("the node is missed")
     assert terminal.seen(DiceKeyed) == []
-    assert terminal.seen(NodeLost)[0].reason == "nothing heard for 3 seconds"
+    assert terminal.seen(NodeLost)[-1].reason == "nothing heard for 3 seconds"
     terminal.table.mend("silent")
-    terminal.until(lambda: len(terminal.seen(NodeFound)) == 2, "the node is heard again")
+    terminal.online("the node is heard again")
     terminal.has_them([roll])
 
 
 def test_a_node_without_power_is_dark_and_starts_again_with_everything_as_it_lies(terminal: Terminal) -> None:
     terminal.inputs.set_lamps({"buy": True})
     terminal.until(lambda: terminal.table.state()["lamps"]["buy"], "a lamp on the node is lit")
-    terminal.fault(kind="restart", away_ms=800)
-    terminal.until(lambda: terminal.seen(NodeLost), "the node is gone")
-    assert not terminal.table.state()["lamps"]["buy"]
-    terminal.until(lambda: len(terminal.seen(NodeFound)) == 2, "the node is back")
-    assert terminal.seen(NodeFound)[1].restarted
+    terminal.fault(kind="restart", away_ms=LONG_MS)
+    terminal.offline("the node is gone")
+    terminal.until(lambda: not terminal.table.state()["lamps"]["buy"], "the lamp is dark")
+    terminal.table.mend("restart")
+    terminal.until(lambda: any(found.restarted for found in terminal.seen(NodeFound)), "the node is back")
     terminal.until(lambda: terminal.table.state()["lamps"]["buy"], "the lamp is lit again")
     terminal.has_them(terminal.rolls(3, 2))
     assert terminal.seen(SlotsSeen) == [SlotsSeen((1, 2, 3, 4, 5, 6), initial=True)]
@@ -265,7 +290,7 @@ def test_a_restart_amid_rolls_loses_at_most_what_fell_into_it_and_invents_none(t
     during = [4, 3, 4, 3, 4]
     for key in during:
         terminal.press(key)
-    terminal.until(lambda: len(terminal.seen(NodeFound)) == 2, "the node is back")
+    terminal.until(lambda: any(found.restarted for found in terminal.seen(NodeFound)), "the node is back")
     terminal.pass_time(0.5)
     after = [6, 1, 5, 2]
     for key in after:
@@ -292,9 +317,13 @@ def test_a_stuck_key_of_the_node_says_nothing_until_it_is_mended(terminal: Termi
 def test_a_file_of_faults_that_makes_no_sense_changes_nothing(
     terminal: Terminal, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    terminal.fault(kind="unplug", away_ms=60_000)
-    terminal.until(lambda: terminal.seen(NodeLost), "the node is missed")
-    (terminal.folder / LINE_FAULTS).write_text(text)
+    terminal.fault(kind="unplug", away_ms=LONG_MS)
+    terminal.offline("the node is missed")
+    terminal.received.clear()
+    new = terminal.folder / "new"
+    new.write_text(text)
+    # At once, as the table does: half of it would be another file that makes no sense.
+    new.replace(terminal.folder / LINE_FAULTS)
     said = ""
 
     def complained() -> bool:
@@ -306,7 +335,7 @@ def test_a_file_of_faults_that_makes_no_sense_changes_nothing(
     assert said.startswith("the faults of the virtual node stay as they are: ")
     assert said.count("\n") == 1
     terminal.pass_time(1)
-    assert len(terminal.seen(NodeFound)) == 1
+    assert terminal.seen(NodeFound) == []
 
 
 # The node's own process
@@ -358,8 +387,8 @@ def test_a_node_that_cannot_start_says_why_once_and_again_only_for_another_reaso
         tried(3)
         assert len(caplog.messages) == 1
         assert caplog.messages[0].startswith(f"the virtual node cannot use {tmp_path}: ")
-        (tmp_path / "keys").rmdir()
         (tmp_path / "lamps").mkdir()
+        (tmp_path / "keys").rmdir()
         tried(3)
         # One of these tries may have begun with the first reason.
         assert len(caplog.messages) == 2

@@ -1,6 +1,7 @@
 """The virtual table's page on a touch screen: two pucks, slots and the panel of faults, on a terminal that runs."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from drivers.virtual_faults import CATALOGUE
 from drivers.wiring import DEFAULT_PINS, GROUPS
-from tests.browser_rig import SCREEN, SCREEN_16_TO_9, know_only, touch, touch_page, touch_px
+from tests.browser_rig import SCREEN, SCREEN_16_TO_9, know_only, touch, touch_page, touch_px, unhurry
 from tests.terminal_rig import TerminalProcess
 
 # A long table: the default without its header lamps, a second puck in their place, and eight slots on the node.
@@ -57,6 +58,7 @@ def table(terminal: TerminalProcess) -> TerminalProcess:
 def page(chromium: Browser, table: TerminalProcess) -> Iterator[Page]:
     """The virtual table's page, ready for the first touch."""
     with touch_page(chromium) as opened:
+        unhurry(opened)
         opened.goto(f"{table.address}/virtual")
         expect(opened.get_by_test_id("virtual-slot-8")).to_be_visible()
         yield opened
@@ -151,10 +153,17 @@ def seeds(table: TerminalProcess) -> list[int]:
 
 def test_a_pulled_cable_goes_from_the_list_when_it_is_back(page: Page, table: TerminalProcess) -> None:
     touch(page, "virtual-faults", "fault-kind-unplug")
-    page.get_by_test_id("fault-parameter-away_ms").fill("800")
-    touch(page, "fault-make")
-    expect(page.get_by_test_id("fault-list")).to_contain_text("800 ms")
-    expect(page.get_by_test_id("fault-list").locator("li")).to_have_count(0)
+    listed = page.get_by_test_id("fault-list")
+    # It may be back before a busy page has looked; then it is pulled for longer.
+    for away_ms, said in ((800, "800 ms"), (5_000, "5 s"), (30_000, "30 s")):
+        page.get_by_test_id("fault-parameter-away_ms").fill(str(away_ms))
+        touch(page, "fault-make")
+        with suppress(AssertionError):
+            expect(listed).to_contain_text(said, timeout=away_ms)
+            break
+    else:
+        pytest.fail("it was never listed")
+    expect(listed.locator("li")).to_have_count(0)
     table.wait_for_state(lambda state: state["node"]["state"] == "online", "the node is back")
 
 
@@ -245,7 +254,9 @@ def test_what_the_console_says_is_cut_at_no_line(page: Page, table: TerminalProc
     assert page.locator("#live").evaluate("node => node.scrollHeight <= node.clientHeight + 1")
 
 
-_MISFITS = """(least) => {
+_MISFITS = """async (least) => {
+  // What observers of sizes still owe is done within the frame that follows.
+  for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
   const faults = [];
   const root = document.documentElement;
   if (root.scrollWidth > innerWidth || root.scrollHeight > innerHeight) faults.push("the page leaves the screen");

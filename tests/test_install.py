@@ -32,6 +32,7 @@ def image(folder: Path) -> System:
         "boot/firmware/cmdline.txt": CMDLINE,
         "usr/bin/cage": "",
         "usr/bin/chromium": "",
+        "usr/lib/polkit-1/polkitd": "",
         "etc/udev/rules.d/99-com.rules": "",
     }.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -450,6 +451,15 @@ def test_the_service_reaches_the_devices_that_its_table_has_and_no_others() -> N
     unit = text_of(wanted(Configuration(port=80), {}, found)[UNIT])
     assert "AmbientCapabilities=CAP_NET_BIND_SERVICE\n" in unit
     assert "boxman-kiosk" not in str(wanted(REAL, {}, found).keys())
+
+
+@pytest.mark.parametrize("missing", ["usr/bin/cage", "usr/bin/chromium", "usr/lib/polkit-1/polkitd"])
+def test_a_screen_is_installed_where_all_that_it_needs_is_there(tmp_path: Path, missing: str) -> None:
+    system = image(tmp_path)
+    unit = "/etc/systemd/system/boxman-kiosk.service"
+    assert unit in wanted(REAL, {}, system.find(PROGRAM))
+    (tmp_path / missing).unlink()
+    assert unit not in wanted(REAL, {}, system.find(PROGRAM))
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ def test_the_unit_runs_the_browser_full_screen_with_a_profile_in_memory_and_no_d
     (started,) = re.findall(r"^ExecStart=((?:.*\\\n)*.*)$", unit, re.MULTILINE)
     command = started.replace("\\\n", " ").split()
     program, compositor = command[: command.index("--")], command[command.index("--") + 1 :]
-    assert program == ["/opt/boxman/current/bin/boxman", "screen", "--port", "8081"]
+    # What the session says of it leads to a folder that the service does not see.
+    assert program[:2] == ["/usr/bin/env", "XDG_RUNTIME_DIR=/run/boxman-kiosk"]
+    assert program[2:] == ["/opt/boxman/current/bin/boxman", "screen", "--port", "8081"]
     assert compositor[:4] == ["/usr/bin/cage", "-d", "--", "/usr/bin/chromium"]
     flags = compositor[4:]
     # /run is memory; its folder is made and taken away with the service.

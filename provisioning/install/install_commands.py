@@ -69,7 +69,7 @@ def install(configuration_path: Path | None, root: Path, dry_run: bool) -> int:
             "move it there first"
         )
     if found.compositor is None or found.browser is None:
-        print("no screen: cage and chromium are not installed", file=sys.stderr)
+        print("no screen: cage, chromium and polkitd are not all installed", file=sys.stderr)
     if configuration.virtual:
         print('boxman: a virtual table: its configuration has hardware.pins = "mock", or none', file=sys.stderr)
     running = _is_running(root)

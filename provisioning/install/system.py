@@ -13,6 +13,8 @@ from provisioning.install.plan import RECORD, Found, boot_files, recorded_in
 
 _BOOT_FOLDERS = ("/boot/firmware", "/boot")
 _COMPOSITORS = ("/usr/bin/cage",)
+# Without it logind lets nobody but root have the first console.
+_AUTHORITIES = ("/usr/lib/polkit-1/polkitd", "/usr/libexec/polkitd")
 _OWN_FOLDERS = (".conf.d", ".mount.d", "local-fs.target.wants", "sysusers.d", "boxman")
 _BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser")
 
@@ -61,7 +63,7 @@ class System:
         return Found(
             program,
             folder,
-            self._first(_COMPOSITORS),
+            self._first(_COMPOSITORS) if self._first(_AUTHORITIES) is not None else None,
             self._first(_BROWSERS),
             recorded_in(record.text) if isinstance(record, File) else (),
             boot,

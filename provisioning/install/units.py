@@ -118,6 +118,8 @@ def _on_node(wiring: Wiring) -> bool:
 def kiosk_unit(program: PurePosixPath, port: int, compositor: str, browser: str) -> str:
     """The service of the screen: a browser that fills it, with a profile that no start remembers.
 
+    It is the first console's session, for which logind and polkitd let the compositor have display and touch.
+
     It is run by `program`, boxman's command, which ends it when the console at `port` is painted no more.
     """
     return f"""\
@@ -129,7 +131,9 @@ After=getty@tty1.service systemd-user-sessions.service systemd-logind.service
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart={program} screen --port {port} -- {compositor} -d -- {browser} --kiosk --ozone-platform=wayland \\
+# The session's own folder is out of sight like people's homes, and would go before what Environment= says.
+ExecStart=/usr/bin/env XDG_RUNTIME_DIR=/run/{KIOSK_USER} {program} screen --port {port} -- \\
+  {compositor} -d -- {browser} --kiosk --ozone-platform=wayland \\
   --user-data-dir=/run/{KIOSK_USER}/profile --no-first-run --noerrdialogs --disable-session-crashed-bubble \\
   --disable-pinch --password-store=basic --disable-component-update --disable-features=Translate \\
   file://{WAITING_PAGE}

@@ -25,10 +25,11 @@ Description: terminal at the boxman's position of a craps table
  systems. Holds all that it needs but Python itself.
 """
 # For the screen; and for a Raspberry Pi's pins, where the release has no compiled module of its own (OF_THE_SYSTEM).
-# cage starts Xwayland and ends without it, but Debian 12's does not depend on it.
+# cage starts Xwayland and ends without it, but Debian 12's does not depend on it; nor on polkitd, without which nobody
+# but root gets the first console.
 _RECOMMENDED: Final = {
-    "amd64": "cage, xwayland, chromium",
-    "arm64": "cage, xwayland, chromium, python3 (<< 3.13) | python3-lgpio",
+    "amd64": "cage, xwayland, polkitd, chromium",
+    "arm64": "cage, xwayland, polkitd, chromium, python3 (<< 3.13) | python3-lgpio",
 }
 
 

@@ -213,10 +213,11 @@ def check_image(guest: Guest) -> str:
     """Install on a Raspberry Pi's image with a screen, as far as it can be without one. Raises Failed."""
     guest.run(
         "mkdir -p /run/image && cd /run/image && mkdir -p usr/bin usr/local/share opt/boxman/current/bin && "
-        "mkdir -p boot/firmware etc/modules-load.d etc/tmpfiles.d etc/udev/rules.d && "
+        "mkdir -p usr/lib/polkit-1 boot/firmware etc/modules-load.d etc/tmpfiles.d etc/udev/rules.d && "
         "mkdir -p etc/systemd/system/multi-user.target.wants && "
         "cp -a /etc/passwd /etc/group /etc/shadow /etc/gshadow etc/ && "
-        "for program in usr/bin/cage usr/bin/chromium opt/boxman/current/bin/boxman; do cp /bin/true $program; done && "
+        "for program in usr/bin/cage usr/bin/chromium usr/lib/polkit-1/polkitd opt/boxman/current/bin/boxman; "
+        "do cp /bin/true $program; done && "
         "echo dtparam=spi=on > boot/firmware/config.txt && "
         "echo console=serial0,115200 console=tty1 root=/dev/mmcblk0p2 rw > boot/firmware/cmdline.txt && "
         f'printf \'[hardware]\\npins = "lgpio"\\nnode = "usb:e6601"\\n{PARTITION.strip()}\\n\' > /run/pi.toml'

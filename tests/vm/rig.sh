@@ -37,7 +37,7 @@ guest_python=3.11
 # What the whole system has that boxman is installed on, beyond Debian's least.
 booted_has=systemd,systemd-sysv,systemd-timesyncd,udev,dbus,python3,kmod,e2fsprogs,procps
 # And what its package recommends for a screen, with what these need to draw without a display's own processor.
-screen_has=$booted_has,iproute2,libpam-systemd,dbus-user-session,cage,xwayland,chromium,fonts-dejavu-core,libgl1-mesa-dri
+screen_has=$booted_has,iproute2,libpam-systemd,dbus-user-session,polkitd,cage,xwayland,chromium,fonts-dejavu-core,libgl1-mesa-dri
 # python3-cffi-backend stands for a virtual package, which debootstrap does not know.
 first_boot_has=$booted_has,cloud-init,openssh-server,sudo,python3-cffi-backend
 

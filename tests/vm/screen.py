@@ -28,6 +28,7 @@ from tests.vm.updates import PACKAGE
 
 # A page tells every two seconds that it paints.
 _PAINTS_S = 6.0
+_DROP_IN = f"/etc/systemd/system/{KIOSK_SERVICE}.d"
 # Where letters are smoothed a little otherwise, a pixel differs; a dialog, or another page, is far more.
 _OTHER_PIXELS_MAX = 0.04
 # QEMU's pointer has so many steps across the display.
@@ -87,6 +88,10 @@ def check_screen(guest: Guest, screen: Screen, elsewhere: Page) -> Iterator[tupl
     guest.run(f"dpkg -i {PACKAGE}")
     guest.run(f"cat > /run/table.toml <<'END'\n{TABLE.partition('[uplink]')[0]}{PARTITION}END")
     # Its data's place is the partition, from the first start on.
+    # The machine has no display's processor.
+    guest.run(
+        f"mkdir -p {_DROP_IN} && printf '[Service]\\nEnvironment=WLR_RENDERER=pixman\\n' > {_DROP_IN}/renderer.conf"
+    )
     guest.run(f"systemctl mask --runtime {SERVICE} {KIOSK_SERVICE}")
     guest.run("boxman provision install --config /run/table.toml")
     guest.start_anew("systemctl reboot")

@@ -26,15 +26,16 @@ from provisioning.dice_csv import LOG_COLUMNS, REPORT_COLUMNS, STATUS_COLUMNS
 from tests.terminal_rig import TerminalProcess, wait_for
 
 BOXMAN, WITNESS, SUPERVISOR = "Ana", "Luis", "Eva"
-# Short enough to wait for. The others never end, however long a script takes.
-EXPLAIN_MS = 1500
+# Long enough for what a script does between two waits, short enough to wait for. Those of puck and rolls never end.
+EXPLAIN_MS, OPEN_MAX_MS, SLOTS_MS = 1500, 10_000, 2000
+NEVER_MS = 600_000
 CONFIGURATION = """
 [table]
 rules = "{rules}"
 [alerts]
 explain_ms = {explain_ms}
-open_max_ms = 600000
-slots_ms = 600000
+open_max_ms = {open_max_ms}
+slots_ms = {slots_ms}
 puck_ms = 3600000
 roll_ms = 3600000
 [uplink]
@@ -46,10 +47,13 @@ _LABELS = {"reserve_opened": "o", "no_roll": "v"}
 
 
 @contextmanager
-def dice_table(folder: Path, rules: str) -> Iterator["DiceTable"]:
+def dice_table(
+    folder: Path, rules: str, *, open_max_ms: int = OPEN_MAX_MS, slots_ms: int = SLOTS_MS
+) -> Iterator["DiceTable"]:
     """A table under `rules` whose reserve is empty and shut, open for its first session."""
     configuration = folder / "table.toml"
-    configuration.write_text(CONFIGURATION.format(rules=rules, explain_ms=EXPLAIN_MS))
+    times = {"explain_ms": EXPLAIN_MS, "open_max_ms": open_max_ms, "slots_ms": slots_ms}
+    configuration.write_text(CONFIGURATION.format(rules=rules, **times))
     with TerminalProcess(folder / "data", configuration=configuration) as terminal:
         table = DiceTable(terminal, rules)
         terminal.wait_for_state(

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from device.dice_control.dice_log import DiceLog
-from tests.dice_day_rig import BOXMAN, SUPERVISOR, WITNESS, DiceTable, dice_table
+from tests.dice_day_rig import BOXMAN, NEVER_MS, SUPERVISOR, WITNESS, DiceTable, dice_table
 
 SEED = 146
 CRASHES = 6
@@ -21,7 +21,7 @@ DICE = ["A1", "A2", "A3", "A4", "A5"]
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[DiceTable]:
     """A table in Peru with A1 and A2 in play, A3 to A5 in the reserve."""
-    with dice_table(tmp_path, "pe-1999") as table:
+    with dice_table(tmp_path, "pe-1999", open_max_ms=NEVER_MS, slots_ms=NEVER_MS) as table:
         table.dice("on_duty", boxman=BOXMAN, witness=WITNESS)
         table.receive("A", 5)
         table.inspect(set="A")

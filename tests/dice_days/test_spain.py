@@ -323,7 +323,7 @@ def damage(table: DiceTable) -> list[str]:
 def left_open(table: DiceTable) -> list[str]:
     """The lid stays open for too long; then a die leaves its slot although the lid is shut."""
     with table.reserve():
-        assert table.alert("reserve_left_open") == "The dice reserve is open for more than 3 s. Close it."
+        assert table.alert("reserve_left_open") == "The dice reserve is open for more than 10 s. Close it."
         table.dice("count", count="check", seen={"play": ["C2", "C3"], "reserve": ["C4", "C5", "C6"]})
     table.no_alert("reserve_left_open")
     table.settled()

@@ -27,7 +27,7 @@ from tests.terminal_rig import TerminalProcess, wait_for
 
 BOXMAN, WITNESS, SUPERVISOR = "Ana", "Luis", "Eva"
 # Long enough for what a script does between two waits, short enough to wait for. Those of puck and rolls never end.
-EXPLAIN_MS, OPEN_MAX_MS, SLOTS_MS = 1500, 10_000, 2000
+EXPLAIN_MS, OPEN_MAX_MS, SLOTS_MS = 1500, 10_000, 500
 NEVER_MS = 600_000
 CONFIGURATION = """
 [table]

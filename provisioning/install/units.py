@@ -142,6 +142,8 @@ PAMName=login
 TTYPath=/dev/tty1
 StandardInput=tty-fail
 StandardOutput=journal
+# Whoever opens a session leaves the unit's own group, and is no more found by the unit's name.
+SyslogIdentifier={KIOSK_USER}
 TTYReset=yes
 TTYVHangup=yes
 TTYVTDisallocate=yes

@@ -103,7 +103,10 @@ def check_screen(guest: Guest, screen: Screen, elsewhere: Page) -> Iterator[tupl
     for die in ("die-6", "die-5"):
         box = elsewhere.get_by_test_id(die).bounding_box()
         assert box is not None
+        before = screen.picture("roll")
         screen.touch(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        # A button that moves again at once is taken to bounce.
+        wait_until_otherwise(guest, screen, before)
     guest.wait_until(lambda: guest.state()["last_roll"] is not None, "a roll by two touches of the screen")
     yield "two touches are a roll", looks_like(guest, screen, elsewhere, "roll")
 
@@ -163,6 +166,11 @@ def wait_until_painted(guest: Guest) -> None:
         return ago_s is not None and bool(ago_s < _PAINTS_S)
 
     guest.wait_until(painted, "the console is painted")
+
+
+def wait_until_otherwise(guest: Guest, screen: Screen, before: bytes) -> None:
+    """Wait until the screen shows another picture than `before`. Raises Failed."""
+    guest.wait_until(lambda: screen.picture("roll") != before, "another picture")
 
 
 def looks_like(guest: Guest, screen: Screen, elsewhere: Page, name: str, *, anew: bool = True) -> str:

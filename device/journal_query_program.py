@@ -5,12 +5,12 @@ one line on standard error, where there is no answer.
 """
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from device import journal_query
+from device.give_way import give_way
 from device.journal import JournalError, JournalReader
 from device.journal_query import Filter, NoAnswer
 
@@ -20,7 +20,7 @@ NICE = 10
 
 def main() -> int:
     """Answer the question that the command line holds."""
-    os.nice(NICE)
+    give_way(NICE)
     question = json.loads(sys.argv[2])
     try:
         with JournalReader(Path(sys.argv[1])) as reader:

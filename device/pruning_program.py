@@ -5,10 +5,10 @@ event may go. Exit status 1, and one line on standard error, where it cannot be 
 """
 
 import json
-import os
 import sys
 from pathlib import Path
 
+from device.give_way import give_way
 from device.journal import JournalError, JournalReader
 from device.journal_base import state_text
 from device.prune_point import prune_point, state_at
@@ -20,7 +20,7 @@ NICE = 19
 
 def main() -> int:
     """Look at the journal that the command line names."""
-    os.nice(NICE)
+    give_way(NICE)
     journal, delivered, days, now = sys.argv[1:]
     try:
         with JournalReader(Path(journal)) as reader:

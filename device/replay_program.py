@@ -6,13 +6,13 @@ for what came before it; this does not, while the table plays.
 """
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from device.assembly import SNAPSHOT_FILE
 from device.data_folder import JOURNAL_FILE_NAME
+from device.give_way import give_way
 from device.journal import JournalError, JournalPruned, JournalReader
 from device.journal_base import state_text
 from device.prune_point import state_at
@@ -26,7 +26,7 @@ NICE = 19
 
 def main() -> int:
     """Look at the data folder that the command line names, of a table of this version."""
-    os.nice(NICE)
+    give_way(NICE)
     version, folder = sys.argv[1], Path(sys.argv[2])
     try:
         with JournalReader(folder / JOURNAL_FILE_NAME) as reader:

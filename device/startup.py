@@ -154,9 +154,14 @@ async def _verify_beside(folder: DataFolder, version: str, assembled: Assembled)
     What is wrong is an alert. A snapshot that is wrong helps no further start.
     """
     try:
-        await run_beside("device.verification_program", str(folder.journal_path))
+        found = await run_beside("device.verification_program", str(folder.journal_path))
     except ProgramFailed as failed:
-        text = f"The journal is not as this table wrote it: {failed}. Call a technician; keep the card."
+        # That it did not run says nothing of the journal.
+        log.warning("what this start did not look at was not verified: %s", failed)
+        return
+    if found:
+        wrong = found.decode(errors="replace").strip()
+        text = f"The journal is not as this table wrote it: {wrong}. Call a technician; keep the card."
         await _alert(assembled.terminal, "journal_damaged", text)
         return
     try:

@@ -8,7 +8,6 @@ sessions, and each set of dice.
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from device.give_way import give_way
 from device.journal import JournalError, JournalReader
 from device.languages.languages import LANGUAGES
 from device.languages.said import bet_name
@@ -81,7 +81,7 @@ def main() -> int:
     parser.add_argument("journal", type=Path)
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     chosen = parser.parse_args()
-    os.nice(NICE)
+    give_way(NICE)
     try:
         with JournalReader(chosen.journal) as reader:
             found = statistics(reader.events(), beginning(reader)[0])

@@ -7,7 +7,6 @@
 
 import argparse
 import json
-import os
 import sys
 from datetime import date
 from pathlib import Path
@@ -21,6 +20,7 @@ from device.dice_control.report_page import log_page, report_page, status_page
 from device.dice_control.report_texts import fairness_text
 from device.dice_control.report_words import Words
 from device.dice_control.row_texts import moment_text
+from device.give_way import give_way
 from device.journal import JournalError, JournalReader
 from device.languages.languages import LANGUAGES, language_of
 from device.recovery import beginning
@@ -84,7 +84,7 @@ def main() -> int:
     parser.add_argument("--day", type=date.fromisoformat)
     parser.add_argument("--language", choices=LANGUAGES)
     chosen = parser.parse_args()
-    os.nice(NICE)
+    give_way(NICE)
     try:
         with JournalReader(chosen.journal) as reader:
             found = history(reader.events(), beginning(reader)[0])

@@ -88,6 +88,8 @@ RestrictNamespaces=yes
 MemoryDenyWriteExecute=yes
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+# What it computes beside the table gives way to it.
+SystemCallFilter=setpriority
 SystemCallErrorNumber=EPERM
 
 [Install]

@@ -154,7 +154,7 @@ def check_screen(guest: Guest, screen: Screen, elsewhere: Page) -> Iterator[tupl
 
 def computed_beside(guest: Guest) -> str:
     """Ask for what programs of their own compute, below the service's filter of system calls. Raises Failed."""
-    asked = ("/api/statistics", "/api/dice/fairness", "/api/dice/log")
+    asked = ("/api/statistics", "/api/dice/fairness", "/dice/log")
     for path in asked:
         told = httpx.get(f"{guest.console}{path}", timeout=300)
         if told.status_code != 200:

@@ -132,7 +132,7 @@ def check_screen(guest: Guest, screen: Screen, elsewhere: Page) -> Iterator[tupl
         before = guest.run(main)
         guest.run(how)
         wait_until_another(guest, main, before)
-        wait_until_painted(guest)
+        wait_until_painted(guest, since_s=uptime_s(guest))
         yield f"{what}, and it is back", f"after {uptime_s(guest) - began_s:.0f} s"
 
     screen.cut_the_power()
@@ -171,8 +171,8 @@ def wait_until_another(guest: Guest, command: str, before: str) -> None:
     guest.wait_until(lambda: guest.run(command) not in (before, "0"), f"another process than {before}")
 
 
-def wait_until_painted(guest: Guest) -> None:
-    """Wait until the console is painted on the table's own screen. Raises Failed."""
+def wait_until_painted(guest: Guest, since_s: float = 0.0) -> None:
+    """Wait until the console is painted on the table's own screen, after that time of its clock. Raises Failed."""
 
     def painted() -> bool:
         try:
@@ -180,7 +180,7 @@ def wait_until_painted(guest: Guest) -> None:
         except httpx.TransportError:
             return False
         ago_s = told.json()["ago_s"] if told.status_code == 200 else None
-        return ago_s is not None and bool(ago_s < _PAINTS_S)
+        return ago_s is not None and ago_s < min(_PAINTS_S, uptime_s(guest) - since_s)
 
     guest.wait_until(painted, "the console is painted")
 

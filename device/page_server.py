@@ -1,7 +1,10 @@
-"""The web server of a terminal's pages, and the signals that end it."""
+"""The web server of a terminal's pages, where it listens, and the signals that end it."""
 
 import asyncio
+import errno
 import signal
+import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Final
@@ -13,6 +16,31 @@ from starlette.applications import Starlette
 CONNECTIONS_MAX: Final = 100
 BACKLOG: Final = 16
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+# As Linux numbers it; the library does not name it.
+_IP_FREEBIND: Final = 15
+
+
+def listen(host: str, port: int, *, backlog: int = BACKLOG, free_bind: bool = False) -> socket.socket:
+    """A socket that listens. Raises OSError.
+
+    With `free_bind` the address need not be one of this computer yet (IP_FREEBIND of ip(7)).
+    """
+    # Named as TCP, so that asyncio turns Nagle's delay off: an answer must not wait for another packet.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if free_bind and sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+        listener.bind((host, port))
+        # Two programs may bind one port before either listens; only one can listen.
+        listener.listen(backlog)
+    except OverflowError as error:
+        listener.close()
+        raise OSError(errno.EINVAL, str(error)) from error
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 class PageServer(uvicorn.Server):

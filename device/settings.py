@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from device.alert_conditions import GraceTimes
 from device.dice_control import dice_rules
@@ -10,6 +11,9 @@ from device.dice_control.dice_rules import DiceRules
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.table_terms import TableTerms
 from drivers.wiring import Wiring
+
+LOOPBACK: Final = "127.0.0.1"
+"""Where programs on the same computer reach a console."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Settings:
     site: str
     table: str
     terms: TableTerms
-    host: str = "127.0.0.1"
+    host: str = LOOPBACK
     port: int = 8080
     # The language of the console where nobody touches another; None: that of the rule set in force.
     language: str | None = None
@@ -74,4 +78,4 @@ class Settings:
     players_display: PlayersDisplaySettings = field(default_factory=PlayersDisplaySettings)
     # The file of the word that whoever proposes bets must send; None: they must be programs of this machine.
     proposals_token_file: Path | None = None
-    hosts: Sequence[str] = field(default=("127.0.0.1", "localhost"))
+    hosts: Sequence[str] = field(default=(LOOPBACK, "localhost"))

@@ -14,7 +14,7 @@ from device.dice_control.names import folded, person_fault
 from device.dice_control.reserve_conditions import ReserveTimes
 from device.https_protocol import check_address
 from device.nats_connection import check_ca, check_servers
-from device.settings import PlayersDisplaySettings, Settings, UplinkSettings
+from device.settings import LOOPBACK, PlayersDisplaySettings, Settings, UplinkSettings
 from device.table_terms import TableTerms
 from drivers.virtual_table import DEMO_PINS
 from drivers.wiring import DEFAULT_PINS, Pin, Timing, Wiring, parse_pin
@@ -72,7 +72,7 @@ class Configuration:
     unit: int = 1
     minimum: int = 5
     maximum: int = 5000
-    host: str = "127.0.0.1"
+    host: str = LOOPBACK
     port: int = 8080
     # One of device.languages.catalogues.LANGUAGES; None: that of the rule set.
     language: str | None = None
@@ -179,7 +179,7 @@ def settings(
         proposals_token_file=given.proposals_token,
         virtual_folder=virtual_folder,
         # A browser asks in small letters.
-        hosts=sorted({"127.0.0.1", "localhost", given.host, given.host.lower()}),
+        hosts=sorted({LOOPBACK, "localhost", given.host, given.host.lower()}),
     )
 
 

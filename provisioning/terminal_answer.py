@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx
 
 from device.console.page_paths import COMMISSION_PATH
-from device.console_listeners import LOOPBACK
+from device.settings import LOOPBACK
 from provisioning.command_failed import CommandFailed
 from provisioning.configuration import Configuration
 

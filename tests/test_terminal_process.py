@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from device.console_listeners import listen
+from device.page_server import listen
 from device.snapshot_file import Snapshot, SnapshotFile
 from device.table_key import read_table_key
 from device.terminal import SAME_THROW_S

@@ -12,13 +12,13 @@ from typing import Final
 
 import uvicorn
 
-from device.assembly import StartError
 from device.clock import Clock
-from device.console_listeners import listen
 from device.data_folder import DataFolderError, open_data_folder
 from device.journal import Journal, JournalError
+from device.page_server import listen
+from device.settings import LOOPBACK
 from provisioning.central.pit_board import Board
-from provisioning.central.pit_configuration import LOOPBACK, PitConfiguration, read_pit_configuration
+from provisioning.central.pit_configuration import PitConfiguration, read_pit_configuration
 from provisioning.central.pit_database import reading_engine
 from provisioning.central.pit_http import create_pit_app
 from provisioning.central.pit_journal import JOURNAL_NAME
@@ -45,14 +45,22 @@ def serve(configuration_path: Path) -> int:
             folder = stack.enter_context(open_data_folder(configuration.data))
             journal = stack.enter_context(Journal.open(folder.journal_path, JOURNAL_NAME))
             book = SeenBook(journal, Clock())
-            listener = stack.enter_context(listen(LOOPBACK, configuration.port))
+            listener = stack.enter_context(_listen(configuration.port))
             print(f"pit page at http://{LOOPBACK}:{configuration.port}/", flush=True)
             asyncio.run(_until_told(configuration, book, listener))
     except (BadFile, DataFolderError, JournalError) as error:
         raise CommandFailed(str(error)) from error
-    except StartError as error:
-        raise CommandFailed(str(error).replace("the console", "the pit page").replace("--port", "pit.port")) from error
     return 0
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return listen(LOOPBACK, port)
+    except OSError as error:
+        raise CommandFailed(
+            f"the pit page cannot listen on {LOOPBACK} port {port} ({error.strerror or error}); "
+            "choose another port with pit.port"
+        ) from error
 
 
 async def _until_told(configuration: PitConfiguration, book: SeenBook, listener: socket.socket) -> None:

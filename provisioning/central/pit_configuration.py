@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Final
 
 from device.languages.languages import LANGUAGES
+from device.settings import LOOPBACK
 from provisioning.central.archive_configuration import ArchiveConfiguration, archive_configuration
 from provisioning.central.toml_file import HOST, Section, TomlFile, read_toml
 
-LOOPBACK: Final = "127.0.0.1"
 _HOSTS_MAX: Final = 20
 
 

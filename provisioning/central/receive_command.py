@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from device.nats_connection import NatsAccess
+from device.page_server import listen
 from provisioning.central.enrolment_store import EnrolmentStore
 from provisioning.central.event_store import EventStore
 from provisioning.central.receiver import Receiver
@@ -122,15 +123,10 @@ async def _take_and_forward(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Named as TCP, so that asyncio turns Nagle's delay off. Raises CommandFailed."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """Raises CommandFailed."""
     try:
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
+        return listen(host, port, backlog=BACKLOG)
     except OSError as error:
-        listener.close()
         raise CommandFailed(
             f"the receiver cannot listen on {host} port {port} ({error.strerror}); choose another in its configuration"
         ) from error
-    return listener

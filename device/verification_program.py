@@ -1,7 +1,7 @@
 """Verifies a journal from its first event on: `python -m device.verification_program JOURNAL`.
 
-Writes one line where the journal is not what the table wrote, nothing otherwise. A start from a snapshot
-does not look at what lies before it; this does, while the table plays.
+Writes one line where the journal is not what the table wrote, nothing otherwise. A start from a snapshot does not look
+at what lies before it; this does, while the table plays.
 """
 
 import sys

@@ -35,8 +35,8 @@ class Found:
 
     `program` is boxman's own command. `boot_folder` is where a Raspberry Pi has its config.txt, None on another
     computer. `compositor` and `browser` are the programs for a screen, None where they are not installed, or may not
-    have it.
-    `recorded` are the paths that an earlier installation put there; `boot` the texts of the boot files, by path.
+    have it. `recorded` are the paths that an earlier installation put there; `boot` the texts of the boot files, by
+    path.
     """
 
     program: PurePosixPath

@@ -308,7 +308,7 @@ stage_program() {
   "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --target "$program" \
     "$repository" 2> "$work/log/pip.txt" || { cat "$work/log/pip.txt" >&2; fail "boxman cannot be installed"; }
   mkdir -p "$program/tests"
-  cp "$repository"/tests/{__init__,terminal_load,terminal_rig}.py "$program/tests/"
+  cp "$repository"/tests/{__init__,free_ports,terminal_load,terminal_rig}.py "$program/tests/"
   mkdir "$program/tests/vm"
   cp "$here"/*.py "$program/tests/vm/"
   cp -r "$here/guest" "$program/tests/vm/"

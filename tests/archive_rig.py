@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nats
 import psycopg
 from nats.js import JetStreamContext
 from sqlalchemy import Engine, Table, select
@@ -36,6 +35,7 @@ from provisioning.central.archive_database import postgresql_engine, sqlite_engi
 from provisioning.central.archive_schema import metadata
 from provisioning.central_server import STREAM
 from provisioning.die_with_parent import die_with_parent
+from tests.nats_rig import jetstream
 from tests.terminal_rig import WAIT_S, wait_for
 
 SITE = "casino-1"
@@ -496,13 +496,8 @@ class Log:
 @contextlib.asynccontextmanager
 async def log_at(url: str) -> Any:
     """The stream at a server that lets everybody in."""
-    client = await nats.connect(
-        url, allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0, connect_timeout=round(WAIT_S)
-    )
-    try:
-        yield Log(client.jetstream(timeout=WAIT_S))
-    finally:
-        await client.close()
+    async with jetstream(url) as stream:
+        yield Log(stream)
 
 
 @contextlib.contextmanager

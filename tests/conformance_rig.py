@@ -40,7 +40,7 @@ from device.uplink import CentralSystem, Uplink, UplinkStatus
 from provisioning.central_server import STREAM, stream_config
 from provisioning.die_with_parent import die_with_parent
 from tests.central_rig import Authority
-from tests.free_ports import free_port as free_port
+from tests.free_ports import free_port
 from tests.nats_rig import WAIT_S, AnyJournal, FailingLink, QuickRandom, UnitUnderTest
 
 SITE = "test"

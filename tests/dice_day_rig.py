@@ -23,7 +23,7 @@ from device.dice_control.dice_state import PLACES
 from device.dice_control.report_words import WORDS
 from provisioning.command_line import main
 from provisioning.dice_csv import LOG_COLUMNS, REPORT_COLUMNS, STATUS_COLUMNS
-from tests.terminal_rig import TerminalProcess, wait_for
+from tests.terminal_rig import SILENT_NODE, TerminalProcess, wait_for
 
 BOXMAN, WITNESS, SUPERVISOR = "Ana", "Luis", "Eva"
 # Long enough for what a script does between two waits, short enough to wait for. Those of puck and rolls never end.
@@ -217,7 +217,7 @@ class DiceTable:
     def alerts(self) -> list[str]:
         """The kinds of the alerts that stand, but for a node's that is silent for a while, as on a busy machine."""
         standing = [alert["code"] for alert in self.terminal.state()["alerts"] if alert["raised"] is not None]
-        return [code for code in standing if code not in ("node_offline", "line_noisy")]
+        return [code for code in standing if code not in SILENT_NODE]
 
     # What is left behind
 

@@ -28,7 +28,8 @@ from provisioning.central.pit_journal import JOURNAL_NAME
 from provisioning.central.pit_seen import SeenBook
 from provisioning.central_server import CentralServer, ensure_stream
 from tests.archive_rig import History
-from tests.terminal_rig import WAIT_S, free_port, wait_for
+from tests.free_ports import free_port
+from tests.terminal_rig import WAIT_S, wait_for
 
 
 class Loop:

@@ -15,10 +15,12 @@ import httpx
 
 from device.data_folder import JOURNAL_FILE_NAME
 from device.journal import JournalReader
-from tests.free_ports import free_port as free_port
+from tests.free_ports import free_port
 
 START_S = 120.0
 WAIT_S = 60.0
+# The alerts of a node that is silent for a while, as on a busy machine.
+SILENT_NODE = ("node_offline", "line_noisy")
 BOXMAN = Path(sys.executable).with_name("boxman")
 
 
@@ -48,6 +50,11 @@ def lines_in(data: Path) -> list[str]:
     return lines
 
 
+def client_at(address: str) -> httpx.Client:
+    """A client that connects anew each time: the server drops what is idle for 5 s, maybe just when a test goes on."""
+    return httpx.Client(base_url=address, timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
+
+
 class TerminalProcess:
     """`boxman run`, started and ended as often as a test likes; the console stays on one port."""
 
@@ -60,9 +67,7 @@ class TerminalProcess:
         # All that the last run printed, known when it has ended.
         self.output = ""
         self._ids = itertools.count(1)
-        # The server drops what is idle for five seconds, maybe in the moment in which a test goes on.
-        without_reuse = httpx.Limits(max_keepalive_connections=0)
-        self.client = httpx.Client(base_url=self.address, timeout=60, limits=without_reuse)
+        self.client = client_at(self.address)
 
     def __enter__(self) -> Self:
         self.start()

@@ -26,7 +26,8 @@ from provisioning.central.sqlite_store import StoreError
 from provisioning.central.wrong_codes import ADDRESSES_MAX, WrongCodes
 from provisioning.command_line import main
 from provisioning.enrolment import BadMessage, Enrolled, hash_of, new_code, read_answer, request_body
-from tests.conformance_rig import OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral, free_port, running
+from tests.conformance_rig import OTHER_KEY, SITE, TABLE, Certificates, HttpsCentral, running
+from tests.free_ports import free_port
 from tests.test_receiver import DESCRIPTION, Caller
 
 NEW = "craps-9"

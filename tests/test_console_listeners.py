@@ -8,7 +8,8 @@ import pytest
 
 from device.assembly import StartError
 from device.console_listeners import listen_for_console
-from tests.terminal_rig import TerminalProcess, boxman, free_port
+from tests.free_ports import free_port
+from tests.terminal_rig import TerminalProcess, boxman
 
 # For documentation alone (RFC 5737): no computer has it.
 ELSEWHERE = "192.0.2.7"

@@ -67,7 +67,7 @@ def game(session: Session) -> dict[str, Any]:
     return {"table": state, "recent": session.recent_rolls, "series": series, "terms": session.terms}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps=st.lists(STEPS, min_size=3, max_size=25), which=st.integers(0, 24), right=THROWS, again=st.booleans())
 def test_a_corrected_roll_is_the_session_played_with_the_right_dice_from_the_start(
     steps: list[dict[str, Any]], which: int, right: tuple[int, int], again: bool

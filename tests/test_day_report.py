@@ -600,7 +600,7 @@ def play(journal: DiceJournal, steps: Iterable[Any]) -> None:
             journal.raise_alert(condition.alert, condition.text)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     rules=st.sampled_from(NAMES),
     steps=st.lists(action | st.tuples(elsewhere, st.integers(1, 9)), max_size=40),

@@ -147,7 +147,7 @@ def places_of(snapshot: dict[str, Any], dice_of: dict[str, list[str]]) -> dict[s
     return places | {set_name: dict.fromkeys(dice_of[set_name], "destroyed") for set_name in snapshot["destroyed"]}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     rules=st.sampled_from(NAMES),
     steps=st.lists(action | action | st.tuples(elsewhere, st.integers(1, 9)), min_size=20, max_size=40),

@@ -194,7 +194,7 @@ class Day:
         return history(events)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(rules=st.sampled_from(JURISDICTIONS), happened=happenings)
 def test_the_session_is_its_journal_and_the_dice_add_up(rules: str, happened: list[tuple[str, Any]]) -> None:
     day = Day(rules)
@@ -226,7 +226,7 @@ def test_the_session_is_its_journal_and_the_dice_add_up(rules: str, happened: li
     assert told.alerts == {name: text for name, text in standing.items() if name.partition(":")[0] in DICE_ALERTS}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(rules=st.sampled_from(JURISDICTIONS), happened=happenings, data=st.data())
 def test_a_crash_anywhere_goes_on_as_if_there_had_been_none(
     rules: str, happened: list[tuple[str, Any]], data: st.DataObject

@@ -24,10 +24,7 @@ from engine_lite.table import Table
 Step = dict[str, Any]
 LONG = "BOXMAN_TEST_LONG" in os.environ
 STEADY = settings(
-    derandomize=not LONG,
     print_blob=True,
-    database=None,
-    deadline=None,
     max_examples=20_000 if LONG else 300,
     stateful_step_count=40,
     suppress_health_check=list(HealthCheck),

@@ -194,7 +194,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     table=st.text(min_size=1, max_size=20),
     seq=st.integers(2, 2**63 - 1),

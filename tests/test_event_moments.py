@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from device.dice_control.day_report import day_report, gaming_day
@@ -171,7 +171,6 @@ readings = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(boots=st.lists(readings, min_size=1, max_size=5))
 def test_as_long_as_a_boot_s_clock_is_mostly_right_every_event_is_where_it_was(boots: list[Any]) -> None:
     moments, right, timed = EventMoments(), START, []

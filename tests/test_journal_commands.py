@@ -19,8 +19,9 @@ from engine_lite import rule_sets
 from provisioning.central_server import CentralServer
 from provisioning.command_line import main
 from tests.conformance_rig import be_patient
+from tests.free_ports import free_port
 from tests.journal_rig import chained_anew, changed, events_in, lines_of, rewrite, started, tamper, write
-from tests.terminal_rig import BOXMAN, TerminalProcess, free_port, wait_for
+from tests.terminal_rig import BOXMAN, TerminalProcess, wait_for
 
 OPENED = {
     "rule_set": rule_sets.load("us-vegas"),

@@ -40,7 +40,7 @@ def game(tmp_path: Path) -> Game:
 
 
 @given(st.data(), st.integers(1, 6), st.integers(2, 9))
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=25)
 def test_pruned_anywhere_and_again_it_is_the_same_session_and_the_same_remaining_history(
     data: st.DataObject, hands: int, sign_every: int
 ) -> None:

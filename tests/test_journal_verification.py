@@ -240,7 +240,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event]]:
     return path, write(path, DAY)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True)
 @given(st.data())
 def test_any_other_byte_anywhere_is_found(day: tuple[Path, list[Event]], data: st.DataObject) -> None:
     path, events = day

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.node_link import NodeDown, NodeTime, NodeUp, Noisy, Quiet, Report, ReportsDropped
@@ -663,7 +663,7 @@ def said(journal: list[Received]) -> dict[str, list[object]]:
     return groups
 
 
-@settings(max_examples=1500, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1500)
 @given(st.lists(st.one_of(st.lists(STEPS, min_size=1, max_size=10), palms()), max_size=5))
 def test_whatever_crashes_between_report_and_journal_nothing_is_lost_or_doubled(parts: list[list[Step]]) -> None:
     steps = [step for part in parts for step in part]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from device.people_file import PEOPLE_FILE, Listed, changing, hashed
-from tests.terminal_rig import TerminalProcess, lines_in, wait_for
+from tests.terminal_rig import TerminalProcess, client_at, lines_in, wait_for
 
 MARTA, PIN = "Marta Gil", "2580"
 BO, BO_PIN = "Bo Lin", "9731"
@@ -50,8 +50,7 @@ class Person:
 
     def __init__(self, table: TerminalProcess) -> None:
         self._table = table
-        # A connection that is kept may be the one that the terminal is just giving up.
-        self.client = httpx.Client(base_url=table.address, timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
+        self.client = client_at(table.address)
 
     def sign_in(self, name: str = MARTA, pin: str = PIN) -> httpx.Response:
         answer = self.client.post("/api/sign_in", json={"name": name, "pin": pin})

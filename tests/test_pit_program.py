@@ -12,7 +12,8 @@ from device.journal import Journal
 from provisioning.central.pit_configuration import read_pit_configuration
 from provisioning.central.toml_file import BadFile
 from provisioning.command_line import main
-from tests.terminal_rig import BOXMAN, free_port, lines_in, wait_for
+from tests.free_ports import free_port
+from tests.terminal_rig import BOXMAN, lines_in, wait_for
 
 CENTRAL = '[central]\nservers = ["nats://127.0.0.1:1"]\n'
 

@@ -10,7 +10,8 @@ import pytest
 from starlette.requests import Request
 
 from device.console.proposal_access import NotAllowed, TokenError, check_access, read_token
-from tests.terminal_rig import TerminalProcess, boxman, free_port, lines_in
+from tests.free_ports import free_port
+from tests.terminal_rig import TerminalProcess, boxman, lines_in
 
 TOKEN = "t" * 40
 BETS = [{"player": "1", "kind": "pass_line", "amount": 10}, {"player": "2", "kind": "field", "amount": 5}]

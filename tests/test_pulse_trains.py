@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.bet_status_decoder import BetStatusDecoder
@@ -46,10 +46,6 @@ SETTLE_MS = 15
 # From contact bounce to a slow hand.
 GAPS_MS = st.one_of(st.integers(1, 6), st.integers(1, 40), st.integers(1, 400))
 TRAINS = st.lists(GAPS_MS, max_size=40)
-
-
-def examples(count: int) -> settings:
-    return settings(max_examples=count, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass
@@ -97,7 +93,7 @@ def looks(end_ms: int, late_ms: list[int], *, after_ms: int = 200) -> list[int]:
 LATE_MS = st.lists(st.sampled_from([0, 0, 0, 0, 1, 3, 20]), max_size=7)
 
 
-@examples(3500)
+@settings(max_examples=3500)
 @given(TRAINS, LATE_MS, st.integers(2, 60))
 def test_a_debounced_level_is_the_level_within_its_time_and_one_look(
     gaps_ms: list[int], late_ms: list[int], settle_ms: int
@@ -123,7 +119,7 @@ def test_a_debounced_level_is_the_level_within_its_time_and_one_look(
     assert changes.count(True) == changes.count(False) - 1, "presses equal releases, after the first level"
 
 
-@examples(2000)
+@settings(max_examples=2000)
 @given(TRAINS, TRAINS, LATE_MS)
 def test_presses_and_lids_come_one_for_one_and_from_a_contact_that_was_made(
     button_gaps_ms: list[int], lid_gaps_ms: list[int], late_ms: list[int]
@@ -167,7 +163,7 @@ def held_one_by_one(line: Line, presses_ms: list[int], *, slack_ms: int, settle_
             assert [at_ms for at_ms in presses_ms if from_ms < at_ms < until_ms + 1] != []
 
 
-@examples(1500)
+@settings(max_examples=1500)
 @given(st.lists(st.tuples(st.sampled_from(POSITIONS), TRAINS), max_size=3, unique_by=lambda one: one[0]), LATE_MS)
 def test_the_puck_is_where_the_sensors_say_and_no_sensor_is_called_stuck_that_has_let_go(
     trains: list[tuple[Any, list[int]]], late_ms: list[int]
@@ -206,7 +202,7 @@ def test_the_puck_is_where_the_sensors_say_and_no_sensor_is_called_stuck_that_ha
     assert [n for n, signal in enumerate(places) if signal.initial] == [0]
 
 
-@examples(1500)
+@settings(max_examples=1500)
 @given(st.lists(st.tuples(st.sampled_from(DICE_KEYS), TRAINS), max_size=3, unique_by=lambda one: one[0]), LATE_MS)
 def test_dice_come_from_keys_that_were_pressed(trains: list[tuple[str, list[int]]], late_ms: list[int]) -> None:
     lines = {name: Line(gaps_ms) for name, gaps_ms in trains}
@@ -244,7 +240,7 @@ def test_dice_come_from_keys_that_were_pressed(trains: list[tuple[str, list[int]
         assert stuck == told.count(InputFreed(name)) <= pressed
 
 
-@examples(1000)
+@settings(max_examples=1000)
 @given(st.lists(TRAINS, min_size=2, max_size=2), LATE_MS)
 def test_slots_are_told_as_they_are(trains: list[list[int]], late_ms: list[int]) -> None:
     lines = [Line(gaps_ms) for gaps_ms in trains]
@@ -344,7 +340,7 @@ class Run:
 FATES = st.sampled_from([0, 0, 0, 1, 4, 9, None, None])
 
 
-@examples(900)
+@settings(max_examples=900)
 @given(
     st.dictionaries(
         st.sampled_from(["on", "off", "lid", "puck_6", "puck_off"]),
@@ -379,7 +375,7 @@ def test_with_edges_lost_and_late_the_table_reports_what_its_pins_say(
         assert view["glitches"] <= len([edge for edge in edges if edge.name == name])
 
 
-@examples(600)
+@settings(max_examples=600)
 @given(st.lists(st.tuples(st.integers(1, 300), st.sampled_from([0, 5, 20, None])), max_size=16))
 def test_of_changes_that_lie_apart_every_lost_edge_is_told_and_no_other(train: list[tuple[int, int | None]]) -> None:
     now_ms = 100

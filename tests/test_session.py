@@ -312,7 +312,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(st.lists(ACTIONS, max_size=40))
 def test_the_journal_replayed_is_the_session(actions: list[tuple[str, Any]]) -> None:
     table = Recorder()

@@ -170,7 +170,7 @@ def with_dice(session: Session) -> Session:
     return session
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(before=STEPS, after=STEPS, dice_there=st.booleans())
 def test_a_restored_session_is_the_session_and_goes_on_as_it_does(
     before: list[tuple[str, Any]], after: list[tuple[str, Any]], dice_there: bool

@@ -9,7 +9,7 @@ import pytest
 from device.waiting_since import WaitingSince
 from provisioning.command_line import main
 from provisioning.status_command import status_lines
-from tests.conformance_rig import free_port
+from tests.free_ports import free_port
 from tests.nats_rig import FakeJournal
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)

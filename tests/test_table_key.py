@@ -11,7 +11,8 @@ from nacl.signing import SigningKey
 
 from device import table_key
 from device.table_key import TableKey, TableKeyError, is_public_key, is_signed_by, open_table_key, read_table_key
-from tests.terminal_rig import TerminalProcess, boxman, free_port
+from tests.free_ports import free_port
+from tests.terminal_rig import TerminalProcess, boxman
 
 # Seed of 32 zero bytes: its Ed25519 public key is the well-known 3b6a27bc...da29 (RFC 8032's arithmetic).
 ZERO_PUBLIC = bytes.fromhex("3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29")

@@ -23,8 +23,9 @@ from device.terminal import SAME_THROW_S
 from drivers.virtual_node import node_command, set_dice_key
 from drivers.wiring import Wiring
 from engine_lite import rule_sets
+from tests.free_ports import free_port
 from tests.terminal_load import game_of
-from tests.terminal_rig import BOXMAN, START_S, WAIT_S, TerminalProcess, boxman, free_port, lines_in, wait_for
+from tests.terminal_rig import BOXMAN, SILENT_NODE, START_S, WAIT_S, TerminalProcess, boxman, lines_in, wait_for
 
 BET = {"bet": {"player": "3", "kind": "pass_line", "amount": 10}}
 # However busy the machine is, no press becomes a hold, and nothing that was pressed is given up.
@@ -62,7 +63,7 @@ def is_down(table: TerminalProcess, die: int) -> bool:
 
 def codes(state: dict[str, Any]) -> list[str]:
     """The alerts, but for those of a node that is silent for a while, as it is on a busy machine."""
-    return [alert["code"] for alert in state["alerts"] if alert["code"] not in ("node_offline", "line_noisy")]
+    return [alert["code"] for alert in state["alerts"] if alert["code"] not in SILENT_NODE]
 
 
 def played(table: TerminalProcess) -> dict[str, Any]:

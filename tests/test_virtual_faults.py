@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 from gpiozero import InputDevice
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.header import open_pin_factory
@@ -171,7 +171,6 @@ def bounces(seed: int, movements: int, spread_ms: int = 8, bounces: int = 6) -> 
     return trains
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 200), st.integers(1, 40))
 def test_a_bouncing_contact_starts_at_once_and_rests_where_it_was_put(seed: int, spread_ms: int, most: int) -> None:
     for n, train in enumerate(bounces(seed, 4, spread_ms, most)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.virtual_faults import Fault
@@ -206,7 +206,6 @@ def test_a_rate_is_of_ten_thousand_bytes(kind: str, left: int) -> None:
     assert left - 200 < len(harmed) < left + 200
 
 
-@settings(deadline=None)
 @given(
     st.binary(max_size=300),
     st.lists(st.integers(1, 40), min_size=1, max_size=5),

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import httpx
 
-from tests.terminal_rig import free_port
+from tests.free_ports import free_port
 
 # Many times what it takes, because a host may have much other work.
 DEADLINE_S = 900.0

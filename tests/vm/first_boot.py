@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.central_rig import Authority
-from tests.conformance_rig import Program, free_port
-from tests.vm.booted import DEADLINE_S, HOST, Failed, Guest, running
+from tests.conformance_rig import Program
+from tests.free_ports import free_port
+from tests.vm.booted import DEADLINE_S, HOST, Failed, Guest, print_checks, running
 
 SITE, TABLE = "casino-1", "craps-9"
 FIRST_BOOT = "boxman-first-boot.service"
@@ -199,7 +200,6 @@ def main() -> int:
     work = Path(sys.argv[1])
     (work / "log").mkdir(exist_ok=True)
     (package,) = (work / "releases").glob("boxman_*_amd64.deb")
-    passed = 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         centre = Centre(Path(name), package)
@@ -208,18 +208,12 @@ def main() -> int:
         try:
             with machine(work, boot) as guest:
                 print(f"     the machine is up after {time.monotonic() - began:.0f} s", flush=True)
-                try:
-                    for what, seen in check_all(guest, centre, work / "log" / "first_boot.txt"):
-                        passed += 1
-                        print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
-                except Failed as failure:
-                    print(f"FAIL after {passed} checks: {failure}", flush=True)
+                status = print_checks(check_all(guest, centre, work / "log" / "first_boot.txt"))
+                if status != 0:
                     print(guest.run("journalctl --no-pager -b | tail -60", status=None), flush=True)
-                    return 1
+                return status
         finally:
             centre.stop()
-    print(f"{passed} passed, 0 failed")
-    return 0
 
 
 if __name__ == "__main__":

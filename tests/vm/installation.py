@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.central_rig import Central
-from tests.vm.booted import SERVICE, Failed, Guest, machine
+from tests.vm.booted import SERVICE, Failed, Guest, machine, print_checks
 from tests.vm.commissioning import check_commissioning
 from tests.vm.replacement import centre, check_history, check_replacement, uplink
 from tests.vm.updates import PACKAGE, SILENCE_S, STICK, check_updates
@@ -254,20 +254,13 @@ def main() -> int:
     """Run all checks; returns the exit status."""
     work = Path(sys.argv[1])
     (work / "log").mkdir(exist_ok=True)
-    passed = 0
     began = time.monotonic()
     with centre(work / "centre") as central, machine(work) as guest:
         print(f"     the machine is up after {time.monotonic() - began:.0f} s", flush=True)
-        try:
-            for what, seen in check_all(guest, central, work / "releases"):
-                passed += 1
-                print(f"PASS {what}: {seen} ({time.monotonic() - began:.0f} s)", flush=True)
-        except Failed as failure:
-            print(f"FAIL after {passed} checks: {failure}", flush=True)
+        status = print_checks(check_all(guest, central, work / "releases"))
+        if status != 0:
             print(guest.run(f"journalctl --no-pager -b -u {SERVICE} | tail -30", status=None), flush=True)
-            return 1
-    print(f"{passed} passed, 0 failed")
-    return 0
+        return status
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 import httpx
 
-from tests.terminal_rig import free_port
+from tests.free_ports import free_port
 from tests.vm.control_line import MachineFailed, control_line
 from tests.vm.volatile_disk import VolatileDisk
 

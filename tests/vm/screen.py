@@ -95,7 +95,8 @@ def check_screen(guest: Guest, screen: Screen, elsewhere: Page) -> Iterator[tupl
     guest.run("boxman provision install --config /run/table.toml")
     guest.start_anew("systemctl reboot")
     wait_until_painted(guest)
-    yield "a start ends with the console on the table's own screen", since_start(guest)
+    ready = f"{uptime_s(guest):.0f} s after the kernel's start"
+    yield "a start ends with the console on the table's own screen", ready
 
     elsewhere.goto(guest.console)
     yield "it shows what a browser elsewhere makes of the page", looks_like(guest, screen, elsewhere, "console")
@@ -209,11 +210,6 @@ def looks_like(guest: Guest, screen: Screen, elsewhere: Page, name: str, *, anew
 def uptime_s(guest: Guest) -> float:
     """The machine's own clock."""
     return float(guest.run("cut -d' ' -f1 /proc/uptime"))
-
-
-def since_start(guest: Guest) -> str:
-    """How long ago its kernel has started."""
-    return f"{uptime_s(guest):.0f} s after the kernel's start"
 
 
 def main() -> int:
